@@ -1,0 +1,116 @@
+"""Every exception of the assistant, by who reads it.
+
+    PalimpsestError                 shown to the person in one line
+    ├── SettingsError               a variable has an unknown or impossible value
+    ├── WorkspaceError              a path leaves the home, or the home cannot be used
+    ├── HomeInUseError              another process owns the home
+    ├── SessionError                a session file cannot be used
+    │   ├── SessionNotFoundError
+    │   ├── SessionInUseError       another process has the session open
+    │   └── SessionVersionError     written by a newer version; left untouched
+    ├── ConflictError               a file changed on disk since it was read
+    ├── ModelError                  no answer from the model
+    │   ├── ModelUnreachableError
+    │   └── ContextOverflowError    the provider refused a request over its window
+    ├── CompactionError             a compaction or its undo is not possible, with the reason
+    ├── IndexingError               the search index cannot be used
+    └── TranscriptError             another agent's session file cannot be read or written
+    ToolError                       told to the model; the turn goes on
+"""
+
+from __future__ import annotations
+
+
+class PalimpsestError(Exception):
+    """Anything that is told to the person in one line."""
+
+
+class SettingsError(PalimpsestError):
+    """A variable has an unknown or impossible value."""
+
+    def __init__(self, variable: str, reason: str) -> None:
+        super().__init__(f"{variable}: {reason}")
+        self.variable = variable
+        self.reason = reason
+
+
+class WorkspaceError(PalimpsestError):
+    """A path leaves the home, or the home cannot be used."""
+
+
+class HomeInUseError(PalimpsestError):
+    """Another process owns the home."""
+
+    def __init__(self, home: str, pid: int | None, address: str | None) -> None:
+        owner = f"process {pid}" if pid else "another process"
+        where = f", its page is at {address}" if address else ""
+        super().__init__(f"{home} is in use by {owner}{where}. Use that page, or stop it first.")
+        self.pid = pid
+        self.address = address
+
+
+class SessionError(PalimpsestError):
+    """A session file cannot be used."""
+
+
+class SessionNotFoundError(SessionError):
+    """No session has this id."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"No conversation has the id {session_id!r}. `palimpsest sessions` lists them.")
+        self.session_id = session_id
+
+
+class SessionInUseError(SessionError):
+    """Another process has the session open."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"The conversation {session_id!r} is open in another process. Close it there first.")
+        self.session_id = session_id
+
+
+class SessionVersionError(SessionError):
+    """The session file was written by a newer version; it is left untouched."""
+
+    def __init__(self, path: str, version: object, known: int) -> None:
+        super().__init__(
+            f"{path} has version {version!r}; this program knows versions up to {known}. "
+            "The file is left as it is: install a newer Palimpsest to open it."
+        )
+        self.version = version
+
+
+class ConflictError(PalimpsestError):
+    """A file changed on disk since it was read; nothing was written."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has changed on disk since it was opened. Nothing was overwritten.")
+        self.path = path
+
+
+class ModelError(PalimpsestError):
+    """The model gave no answer."""
+
+
+class ModelUnreachableError(ModelError):
+    """Nothing answers at the model's address."""
+
+
+class ContextOverflowError(ModelError):
+    """The provider refused a request that was over its window."""
+
+
+class CompactionError(PalimpsestError):
+    """A compaction or its undo is not possible; the text says why."""
+
+
+class IndexingError(PalimpsestError):
+    """The search index cannot be used."""
+
+
+class TranscriptError(PalimpsestError):
+    """Another agent's session file cannot be read or written."""
+
+
+class ToolError(Exception):
+    """Told to the model as the tool's result; the turn goes on."""
