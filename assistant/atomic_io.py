@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -80,7 +81,7 @@ def cut_torn_tail(path: Path) -> bytes:
 
 
 @contextmanager
-def hold_lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
+def hold_lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Generator[None]:
     """Hold the inter-process lock that belongs to `path` (a `.lock` file beside it).
 
     Raises `WorkspaceError` when another process keeps it longer than `wait_seconds`.
@@ -124,12 +125,12 @@ def _truncate(path: Path, size: int) -> None:
         file.truncate(size)
 
 
-def _end_of_last_line(file: object, size: int, block_bytes: int = 65536) -> int:
+def _end_of_last_line(file: BinaryIO, size: int, block_bytes: int = 65536) -> int:
     position = size
     while position > 0:
         start = max(0, position - block_bytes)
-        file.seek(start)  # type: ignore[attr-defined]
-        found = file.read(position - start).rfind(b"\n")  # type: ignore[attr-defined]
+        file.seek(start)
+        found = file.read(position - start).rfind(b"\n")
         if found >= 0:
             return start + found + 1
         position = start

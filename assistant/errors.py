@@ -1,21 +1,21 @@
 """Every exception of the assistant, by who reads it.
 
-    PalimpsestError                 shown to the person in one line
-    ├── SettingsError               a variable has an unknown or impossible value
-    ├── WorkspaceError              a path leaves the home, or the home cannot be used
-    ├── HomeInUseError              another process owns the home
-    ├── SessionError                a session file cannot be used
-    │   ├── SessionNotFoundError
-    │   ├── SessionInUseError       another process has the session open
-    │   └── SessionVersionError     written by a newer version; left untouched
-    ├── ConflictError               a file changed on disk since it was read
-    ├── ModelError                  no answer from the model
-    │   ├── ModelUnreachableError
-    │   └── ContextOverflowError    the provider refused a request over its window
-    ├── CompactionError             a compaction or its undo is not possible, with the reason
-    ├── IndexingError               the search index cannot be used
-    └── TranscriptError             another agent's session file cannot be read or written
-    ToolError                       told to the model; the turn goes on
+PalimpsestError                 shown to the person in one line
+├── SettingsError               a variable has an unknown or impossible value
+├── WorkspaceError              a path leaves the home, or the home cannot be used
+├── HomeInUseError              another process owns the home
+├── SessionError                a session file cannot be used
+│   ├── SessionNotFoundError
+│   ├── SessionInUseError       another process has the session open
+│   └── SessionVersionError     written by a newer version; left untouched
+├── ConflictError               a file changed on disk since it was read
+├── ModelError                  no answer from the model
+│   ├── ModelUnreachableError
+│   └── ContextOverflowError    the provider refused a request over its window
+├── CompactionError             a compaction or its undo is not possible, with the reason
+├── IndexingError               the search index cannot be used
+└── TranscriptError             another agent's session file cannot be read or written
+ToolError                       told to the model; the turn goes on
 """
 
 from __future__ import annotations

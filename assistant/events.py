@@ -1,0 +1,227 @@
+"""What a turn can emit: one frozen dataclass an event, told apart by `type`. Names and payloads are public.
+
+A page, a second tab, the terminal and `--json` all see the same stream. A past conversation is told by the same
+events, made from the journal, so that one reader shows both.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+FinishReason = Literal["completed", "interrupted", "max_steps", "awaiting_approval"]
+ToolState = Literal["success", "error", "denied", "interrupted"]
+CompactionReason = Literal["automatic", "manual", "overflow"]
+FlushState = Literal["pending", "done", "failed", "skipped"]
+NoticeLevel = Literal["info", "warning"]
+Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A user message was journalled and its turn begins. `text` is empty when a parked or cut turn goes on."""
+
+    turn_id: str
+    message_id: str
+    text: str
+    at: str
+    type: Literal["turn_started"] = "turn_started"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer."""
+
+    block_id: str
+    text: str
+    type: Literal["text_delta"] = "text_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """More of the model's thinking."""
+
+    block_id: str
+    text: str
+    type: Literal["thinking_delta"] = "thinking_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call is complete and about to run or to be asked about; `input` is its JSON text."""
+
+    call_id: str
+    name: str
+    input: str
+    type: Literal["tool_started"] = "tool_started"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """More output of a running tool."""
+
+    call_id: str
+    text: str
+    type: Literal["tool_output"] = "tool_output"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool ended. `output` is what the model sees; `artifact_id` names the full text on disk if it was shortened."""
+
+    call_id: str
+    name: str
+    state: ToolState
+    output: str
+    diff: str | None = None
+    artifact_id: str | None = None
+    type: Literal["tool_finished"] = "tool_finished"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """The turn waits for the person: `preview` is the exact command or diff, `reason` why it is asked."""
+
+    call_id: str
+    name: str
+    input: str
+    preview: str
+    reason: str
+    type: Literal["approval_requested"] = "approval_requested"
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledLine:
+    """One remembered passage: the file, its first line (from 1), the text and how relevant it is, in [0, 1]."""
+
+    path: str
+    line: int
+    text: str
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was handed to the model from memory before the turn."""
+
+    lines: tuple[RecalledLine, ...]
+    type: Literal["recalled"] = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One part of what fills the model's window."""
+
+    name: Part
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeasured:
+    """How full the window is before a model call; `shortened_results` counts tool results cut at this check."""
+
+    used_tokens: int
+    threshold_tokens: int
+    context_limit: int
+    parts: tuple[ContextPart, ...]
+    shortened_results: int = 0
+    type: Literal["context_measured"] = "context_measured"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCompressed:
+    """Older messages left the context for a summary; all of them are in the journal under `compaction_id`."""
+
+    compaction_id: str
+    reason: CompactionReason
+    previous_tokens: int
+    after_tokens: int
+    context_limit: int
+    threshold_tokens: int
+    folded_messages: int
+    kept_turns: int
+    summary: str
+    summary_tokens: int
+    fallback: bool
+    flush: FlushState
+    carried_over: tuple[str, ...] = ()
+    at: str = ""
+    is_undone: bool = False
+    type: Literal["context_compressed"] = "context_compressed"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionUndone:
+    """The newest compaction was taken back; its messages are in the context again."""
+
+    compaction_id: str
+    restored_messages: int
+    type: Literal["compaction_undone"] = "compaction_undone"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChanged:
+    """A memory file was written: `diff` is a unified diff, `change_id` names the entry in memory_log.jsonl."""
+
+    path: str
+    writer: str
+    diff: str
+    change_id: str
+    type: Literal["memory_changed"] = "memory_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A degradation, truncation or refusal in plain words, shown once."""
+
+    text: str
+    level: NoticeLevel = "warning"
+    type: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn ended or waits; `input_tokens` is the provider's count of the last request, 0 when it sent none."""
+
+    turn_id: str
+    reason: FinishReason
+    input_tokens: int = 0
+    output_tokens: int = 0
+    at: str = ""
+    type: Literal["turn_finished"] = "turn_finished"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn ended with an error; what was streamed is kept."""
+
+    turn_id: str
+    error: str
+    at: str = ""
+    type: Literal["turn_failed"] = "turn_failed"
+
+
+Event = (
+    TurnStarted
+    | TextDelta
+    | ThinkingDelta
+    | ToolStarted
+    | ToolOutput
+    | ToolFinished
+    | ApprovalRequested
+    | Recalled
+    | ContextMeasured
+    | ContextCompressed
+    | CompactionUndone
+    | MemoryChanged
+    | Notice
+    | TurnFinished
+    | TurnFailed
+)
+
+
+def event_line(event: Event) -> str:
+    """The event as one line of JSON, `type` first."""
+    fields = asdict(event)
+    return json.dumps({"type": fields.pop("type"), **fields}, ensure_ascii=False)

@@ -1,0 +1,39 @@
+"""Every sentence a model reads: `prompts/{language}/{name}.j2`, rendered strictly."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from assistant.resources import resource_folder
+
+Language = Literal["en", "zh"]
+
+
+def render(name: str, language: Language, **values: object) -> str:
+    """The prompt `name` in `language`, without surrounding blank space.
+
+    Raises `jinja2.UndefinedError` when a value the template uses is missing.
+    """
+    return _environment(language).get_template(f"{name}.j2").render(**values).strip()
+
+
+def language_of(text: str) -> Language:
+    """`zh` when Chinese characters make up a fifth or more of the letters, else `en`."""
+    letters = [character for character in text if character.isalpha()]
+    chinese = sum("\u4e00" <= character <= "\u9fff" for character in letters)
+    return "zh" if letters and chinese * 5 >= len(letters) else "en"
+
+
+@cache
+def _environment(language: Language) -> Environment:
+    # Plain text for a model, not HTML: no escaping.
+    return Environment(
+        loader=FileSystemLoader(resource_folder("prompts") / language),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
