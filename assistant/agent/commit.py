@@ -15,8 +15,9 @@ from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError
 from assistant.events import FinishReason
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, TurnEndRow, UndoneRow
+from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, Row, TurnEndRow, UndoneRow
 from assistant.messages import Block, BlockKey, Msg, block_keys, copy_with_blocks
+from assistant.rebuild import complete_messages
 from assistant.sessions import Session, Sessions
 
 RenderSummary = Callable[[str, Sequence[Block]], str]
@@ -81,20 +82,19 @@ class SessionKeeper:
         row = self.newest_compaction()
         if row is None:
             raise CompactionError("Nothing to undo: this conversation has not been compacted.")
-        messages = self._unfolded(row)
+        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
+        messages = complete_messages(self.state.context, self._rows(), row.parent_id)
         check(messages, row.previous_summary)
         undone = UndoneRow(self.session.session_id, row.compaction_id, self._at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
-        after = replace(
-            self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id
-        )
+        after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
         self._save(after)
         self._swap(after)
         return row
 
     def newest_compaction(self) -> CompactionRow | None:
         """The record under the present summary; None when there is none."""
-        for row in reversed(self._journal.rows(self.session.session_id)):
+        for row in reversed(self._rows()):
             if isinstance(row, CompactionRow) and row.compaction_id == self.session.compaction_id:
                 return row
         return None
@@ -153,17 +153,8 @@ class SessionKeeper:
         self.state.context = list(session.messages)
         self.state.summary = self._render_summary(session.summary, self.pinned_blocks())
 
-    def _unfolded(self, row: CompactionRow) -> list[Msg]:
-        """The folded blocks before what is in the context now; a message that was cut in two is whole again."""
-        rows = self._journal.rows(self.session.session_id)
-        folded = set(row.keys)
-        older = self._sessions.messages_of([row for row in rows if isinstance(row, BlockRow) and row.key in folded])
-        merged = {message.id: message for message in older}
-        for message in self.state.context:
-            before = merged.get(message.id)
-            blocks = [*before.content, *message.content] if before else message.content
-            merged[message.id] = copy_with_blocks(message, blocks)
-        return list(merged.values())
+    def _rows(self) -> list[Row]:
+        return self._journal.rows(self.session.session_id)
 
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
