@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row, UndoneRow
-from assistant.messages import Block, BlockKey, Msg, copy_with_blocks, iterate_blocks
+from assistant.messages import Block, BlockKey, BlockKind, Msg, copy_with_blocks, iterate_blocks
 
 NEWEST: Final = "newest"
 """In place of a compaction id: the newest record that was not taken back."""
+
+_KINDS: Mapping[str, tuple[BlockKind, ...]] = {"user": ("text", "data"), "system": ("text",)}
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -99,7 +101,9 @@ def undone_ids(rows: Iterable[Row]) -> set[str]:
 def _messages(rows: Sequence[BlockRow]) -> list[Msg]:
     grouped: dict[str, list[BlockRow]] = {}
     for row in rows:
-        grouped.setdefault(row.message_id, []).append(row)
+        # A row changed by hand may hold what the message class refuses for its role.
+        if row.block.type in _KINDS.get(row.role, (row.block.type,)):
+            grouped.setdefault(row.message_id, []).append(row)
     return [_message(group) for group in grouped.values()]
 
 
@@ -111,6 +115,8 @@ def _message(rows: Sequence[BlockRow]) -> Msg:
         role=first.role,
         content=[row.block for row in rows],
         created_at=first.created_at,
+        # As the message class itself dates what is whole from the start.
+        finished_at=None if first.role == "assistant" else first.created_at,
     )
 
 
