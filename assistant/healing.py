@@ -15,7 +15,9 @@ from assistant.messages import (
     copy_with_blocks,
     open_calls,
 )
-from assistant.transcript import INTERRUPTED_OUTPUT
+
+INTERRUPTED_OUTPUT = "[interrupted]"
+"""What stands as the result of a call that never got one."""
 
 
 def heal(messages: Sequence[Msg]) -> list[Msg]:
