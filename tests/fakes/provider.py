@@ -218,6 +218,8 @@ class _Handler(BaseHTTPRequestHandler):
         provider = self.server_provider
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
+        # In chunks, so that a connection that breaks is told from an answer that ends.
+        self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
@@ -225,15 +227,21 @@ class _Handler(BaseHTTPRequestHandler):
             for number, chunk in enumerate(_chunks(reply, body, provider)):
                 if reply.breaks_after_chunks is not None and number >= reply.breaks_after_chunks:
                     return
-                if number == 1 and reply.gate is not None and not _wait(reply.gate, provider.is_closing):
+                # The first chunk brings only the role, the second the first words.
+                if number == 2 and reply.gate is not None and not _wait(reply.gate, provider.is_closing):
                     return
-                self.wfile.write(b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\n\n")
-                self.wfile.flush()
+                self._send_piece(json.dumps(chunk, ensure_ascii=False))
                 if provider.chunk_seconds:
                     provider.is_closing.wait(provider.chunk_seconds)
-            self.wfile.write(b"data: [DONE]\n\n")
+            self._send_piece("[DONE]")
+            self.wfile.write(b"0\r\n\r\n")
         except OSError:
             return  # The client stopped listening, which is its right.
+
+    def _send_piece(self, data: str) -> None:
+        event = f"data: {data}\n\n".encode()
+        self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        self.wfile.flush()
 
 
 def _read_request(path: str, body: dict[str, object], tokens: int) -> ChatRequest:

@@ -108,15 +108,15 @@ def test_a_stream_brings_thinking_text_fragments_of_calls_and_usage():
     assert chunks[-1]["usage"]["prompt_tokens"] == provider.log[0].tokens
 
 
-def test_a_gate_holds_the_stream_after_the_first_chunk():
+def test_a_gate_holds_the_stream_after_the_first_words():
     gate = threading.Event()
-    with StrictProvider(SequencePlayer(Reply(text="The end.", gate=gate))) as provider:
+    with StrictProvider(SequencePlayer(Reply(text="Now the end.", gate=gate)), chunk_chars=4) as provider:
         body = {"model": "strict-7b", "messages": [USER], "stream": True}
         with httpx.stream("POST", f"{provider.base_url}/chat/completions", json=body, trust_env=False) as response:
-            lines = response.iter_lines()
-            assert "assistant" in next(lines)
+            lines = (line for line in response.iter_lines() if line)
+            assert ["assistant" in next(lines), "Now " in next(lines)] == [True, True]
             gate.set()
-            assert any("The end." in line for line in lines)
+            assert any("end." in line for line in lines)
 
 
 def test_the_list_of_models_reports_the_window_and_the_key_is_asked_for():

@@ -84,7 +84,7 @@ class ReplyCall:
 class Reply:
     """What to answer: thinking, then text, then calls.
 
-    `gate` is waited for after the first chunk, so that a test decides when a stream goes on. `breaks_after_chunks`
+    `gate` is waited for after the first words, so that a test decides when a stream goes on. `breaks_after_chunks`
     closes the connection in the middle. `status` other than 200 is an error with `text` as its message.
     """
 
