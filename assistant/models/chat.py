@@ -15,7 +15,14 @@ from assistant.models.detect import PLACES, LocalServer, Place, look_up_local_se
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.offline import OFFLINE_NAME, OfflineModel
 from assistant.models.provider_models import DashScopeModel, OpenAICompatibleModel
-from assistant.models.server_report import ListedModel, ask_server, direct_client, is_loopback, list_models, size_in_name
+from assistant.models.server_report import (
+    ListedModel,
+    ask_server,
+    direct_client,
+    is_loopback,
+    list_models,
+    size_in_name,
+)
 from assistant.models.windows import window_of
 from assistant.settings import Settings
 from assistant.tokens import Vocabulary, vocabulary_for
@@ -105,7 +112,7 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
     """The built-in offline assistant."""
     window = settings.max_input_length or OFFLINE_WINDOW_TOKENS
     return ChatModel(
-        model=OfflineModel(window, settings.language),
+        model=OfflineModel(window, settings.home, settings.language),
         name=OFFLINE_NAME,
         provider="offline",
         address="",
@@ -150,7 +157,9 @@ async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     key = settings.api_key.get_secret_value() or settings.openai_api_key.get_secret_value()
     base_url = settings.base_url or OPENAI_URL
     if not key and base_url == OPENAI_URL:
-        raise SettingsError("OPENAI_API_KEY", "is not set, and neither is PALIMPSEST_BASE_URL for a server of your own.")
+        raise SettingsError(
+            "OPENAI_API_KEY", "is not set, and neither is PALIMPSEST_BASE_URL for a server of your own."
+        )
     if settings.model or base_url == OPENAI_URL:
         listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
     else:

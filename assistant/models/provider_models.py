@@ -60,8 +60,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
         **generate_kwargs: object,
     ) -> AsyncGenerator[ChatResponse, None]:
         self._call_ids.remember(_call_ids_of(messages))
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
         try:
-            stream = await super()._call_api(model_name, messages, tools, tool_choice, **generate_kwargs)
+            stream = await super()._call_api(model_name, messages, tools or None, choice, **generate_kwargs)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
@@ -104,8 +106,10 @@ class DashScopeModel(DashScopeChatModel):
         **kwargs: object,
     ) -> AsyncGenerator[ChatResponse, None]:
         self._call_ids.remember(_call_ids_of(messages))
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
         try:
-            stream = await super()._call_api(model_name, messages, tools, tool_choice, **kwargs)
+            stream = await super()._call_api(model_name, messages, tools or None, choice, **kwargs)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
