@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal", "rebuild", "models", "ownership"),
     ("journal_list",),
     ("journal_files",),
-    ("journal_rows", "artifacts"),
+    ("journal_rows", "artifacts", "bootstrap"),
     ("compaction",),
     ("tokens", "events"),
     ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
