@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal_rows", "artifacts", "bootstrap"),
     ("compaction",),
     ("tokens", "events"),
+    ("clock",),
     ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
     ("errors", "resources"),
 )
