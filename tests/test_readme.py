@@ -81,8 +81,8 @@ def test_every_module_has_its_line_in_the_map() -> None:
 
 @pytest.mark.parametrize("script", [".ci/run", "README.md"])
 def test_ci_and_people_run_the_same_test_command(script: str) -> None:
-    text = (ROOT / script).read_text(encoding="utf-8").replace("pip install --quiet", "pip install")
-    assert "\npip install -r requirements-dev.txt && python -m tests\n" in text
+    text = (ROOT / script).read_text(encoding="utf-8")
+    assert "pip install -r requirements-dev.txt && python -m tests" in text.splitlines()
 
 
 def test_the_space_gets_the_gradio_that_is_pinned() -> None:
