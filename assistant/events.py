@@ -7,6 +7,7 @@ events, made from the journal, so that one reader shows both.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -16,6 +17,9 @@ CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "failed", "skipped"]
 NoticeLevel = Literal["info", "warning"]
 Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
+# What JSON leaves as it is and yet ends a line for some readers.
+_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +236,7 @@ Event = (
 
 
 def event_line(event: Event) -> str:
-    """The event as one line of JSON, `type` first."""
+    """The event as one line of JSON, `type` first. Lone surrogates, which no encoding can hold, become U+FFFD."""
     fields = asdict(event)
-    return json.dumps({"type": fields.pop("type"), **fields}, ensure_ascii=False)
+    line = json.dumps({"type": fields.pop("type"), **fields}, ensure_ascii=False)
+    return _SURROGATE.sub("\ufffd", line).translate(_LINE_ENDS)
