@@ -20,7 +20,7 @@ _ENTITIES = {character: f"&#{ord(character)};" for character in "\n$`{}%\\[]*_~|
 _SPECIAL = re.compile("|".join(re.escape(character) for character in _ENTITIES))
 
 
-def card(name: str, **values: object) -> Markup:
+def card(name: str, /, **values: object) -> Markup:
     """The macro `name` of the card templates with these values, as one line of HTML."""
     module = _environment().get_template("cards.html").module
     return _joined(str(module.__dict__[name](**values)))
@@ -61,8 +61,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(token=TOKEN, action=action, fold=fold_name)
-    environment.filters.update(tokens=short_tokens, thousands=_thousands)
+    names: dict[str, object] = {"token": TOKEN, "action": action, "fold": fold_name}
+    environment.globals.update(names)  # type: ignore[arg-type]
+    environment.filters.update({"tokens": short_tokens, "thousands": _thousands})
     return environment
 
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 
 import gradio as gr
 
-from assistant.errors import PalimpsestError, SessionNotFoundError
+from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.entries import Transcript
 from assistant.ui.live import LiveView, LiveViews
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
 from assistant.ui.render import ChatMessage, Window, answer_text, index_of_compaction, render_transcript
+from assistant.ui.safe_text import one_line
 from assistant.ui.sessions_panel import sessions_html
-from assistant.ui.transcript import Transcript
 
 SUGGESTIONS = (
     "What do you know about me?",
@@ -90,7 +91,7 @@ class ChatDesk:
         except PalimpsestError as error:
             yield self._quiet_face(Tab(), [_own(card("not_loaded", error=str(error)))], is_loading=True)
             return
-        sessions = loaded.assistant.sessions()
+        sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
         async for face in self._show(loaded, Tab(session_id), tab_hash):
@@ -103,12 +104,16 @@ class ChatDesk:
             return
         loaded = await self._loading.ready()
         try:
-            view = self._view(loaded, tab.session_id or loaded.assistant.new_conversation().session_id)
+            conversations = loaded.assistant.conversations
+            conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
+            # Follow before it is asked, so that nothing it tells is missed.
+            self._views.of(conversation)
+            view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
         except PalimpsestError as error:
-            gr.Warning(str(error))
+            gr.Warning(one_line(str(error), 300))
             yield self._nothing(tab)
             return
-        view.ask(text.strip())
+        view.touch()
         tab = Tab(view.conversation.session_id)
         async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
             yield face
@@ -133,7 +138,7 @@ class ChatDesk:
             yield self._nothing(tab)
             return
         view = self._view(loaded, tab.session_id)
-        await _tell_refusal(view.conversation.compact(hint.strip()))
+        view.conversation.compact(hint.strip())
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
@@ -178,14 +183,14 @@ class ChatDesk:
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
             yield self._face(loaded, view, replace(tab, window=window))
             return
-        if not await _change(view, name, target):
+        if not _change(view, name, target):
             gr.Warning(_NO_LONGER)
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
     async def _open(self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
-        if session_id not in {session.session_id for session in loaded.assistant.sessions()}:
-            gr.Warning(str(SessionNotFoundError(session_id)))
+        if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
+            gr.Warning(_NO_LONGER)
             yield self._nothing(tab)
             return
         async for face in self._show(loaded, Tab(session_id), tab_hash):
@@ -226,7 +231,7 @@ class ChatDesk:
                 del self._tickets[tab_hash]
 
     def _view(self, loaded: Loaded, session_id: str) -> LiveView:
-        return self._views.of(loaded.assistant.conversation(session_id))
+        return self._views.of(loaded.assistant.conversations.open(session_id))
 
     async def _examine_model(self, loaded: Loaded, name: str, tab: Tab) -> Face:
         try:
@@ -243,8 +248,8 @@ class ChatDesk:
 
     def _face(self, loaded: Loaded, view: LiveView, tab: Tab) -> Face:
         transcript = view.transcript
-        measured = view.measured
-        messages = render_transcript(transcript, tab.window, view.is_running)
+        measured = transcript.measured
+        messages = _messages(view, tab)
         return Face(
             tab=replace(tab, shown=view.version),
             messages=messages or [_own(self._welcome(loaded.assistant))],
@@ -252,7 +257,7 @@ class ChatDesk:
             meter=str(meter_html(measured)),
             sessions=_sessions(loaded.assistant, tab.session_id),
             composer=_composer(view.is_running),
-            context=str(context_html(measured, view.conversation.context_view())),
+            context=str(context_html(measured, view.conversation.context_items())),
             compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
             model=str(model_html(loaded.assistant.model, self._report)),
             copied=gr.skip(),
@@ -262,7 +267,7 @@ class ChatDesk:
         transcript = view.transcript
         return replace(
             self._nothing(tab),
-            messages=render_transcript(transcript, tab.window, view.is_running),
+            messages=_messages(view, tab),
             meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
             composer=_composer(view.is_running),
         )
@@ -299,7 +304,7 @@ class _Report:
     text: str
 
 
-async def _change(view: LiveView, name: str, target: str) -> bool:
+def _change(view: LiveView, name: str, target: str) -> bool:
     """Do what the button says; False when its target is not pending."""
     transcript = view.transcript
     last_end = transcript.last_end
@@ -307,21 +312,14 @@ async def _change(view: LiveView, name: str, target: str) -> bool:
         case "allow" | "deny" if target in transcript.pending_calls:
             view.answer(target, name == "allow")
         case "undo" if target == transcript.undoable:
-            await _tell_refusal(view.conversation.undo())
+            view.conversation.undo()
         case "retry" if last_end and target == last_end.turn_id and not view.is_running:
-            view.conversation.retry()
+            view.retry()
         case "continue" if last_end and target == last_end.turn_id and not view.is_running:
             view.conversation.continue_turn()
         case _:
             return False
     return True
-
-
-async def _tell_refusal(work: object) -> None:
-    try:
-        await work  # type: ignore[misc]
-    except PalimpsestError as error:
-        gr.Warning(str(error))
 
 
 def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
@@ -340,6 +338,10 @@ def _moved_window(transcript: Transcript, window: Window, name: str, target: str
             return None
 
 
+def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
+    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued)
+
+
 def _own(content: str) -> ChatMessage:
     return ChatMessage(role="assistant", content=str(content))
 
@@ -350,15 +352,15 @@ def _top(title: str, assistant: OpenAssistant) -> str:
         card(
             "top",
             title=title or "New conversation",
-            model_name=model.name if model else "no model",
-            is_language_model=model is not None and model.is_language_model,
+            model_name=model.name,
+            is_language_model=model.is_language_model,
             is_loading=False,
         )
     )
 
 
 def _sessions(assistant: OpenAssistant, selected: str) -> str:
-    return str(sessions_html(assistant.sessions(), selected, dt.datetime.now(dt.UTC)))
+    return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
 
 
 def _composer(is_running: bool, clear: bool = False) -> object:

@@ -50,7 +50,7 @@ def context_html(measured: ContextMeasured | None, items: Sequence[ContextItem])
         used=measured.used_tokens,
         limit=measured.context_limit,
         threshold=measured.threshold_tokens,
-        items=[_Item(item.part, one_line(item.title, 80), item.tokens, _preview(item.text)) for item in shown],
+        items=[_Item(item.part, one_line(item.label, 80), item.tokens, _preview(item.text)) for item in shown],
         hidden_items=hidden,
     )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
-from assistant.events import ContextMeasured, Event, TurnStarted
+from assistant.events import Event
+from assistant.ui.entries import Answered, Retried, Transcript, close_cut_turn, fold, fold_all
 from assistant.ui.ports import OpenConversation
-from assistant.ui.transcript import Answered, Asked, Transcript, close_cut_turn, fold, fold_all
 
 UPDATES_PER_SECOND = 12
 _MAX_VIEWS = 32
@@ -19,12 +19,13 @@ class LiveView:
     def __init__(self, conversation: OpenConversation) -> None:
         self.conversation = conversation
         self.version = 0
-        self._history: Sequence[Event] | None = conversation.history()
-        self._transcript = fold_all(Transcript(), self._history)
+        past = conversation.attach()
+        self._transcript = fold_all(Transcript(), past.history)
         if not conversation.is_running:
             self._transcript = close_cut_turn(self._transcript)
         self._changed = asyncio.Event()
-        self._task = asyncio.create_task(self._follow())
+        self._task = asyncio.create_task(self._follow(past.start))
+        conversation.measure()
 
     @property
     def transcript(self) -> Transcript:
@@ -34,33 +35,36 @@ class LiveView:
     @property
     def is_running(self) -> bool:
         """True while a turn runs or is about to."""
-        return self.conversation.is_running or (self._transcript.open_turn is not None and not self._task.done())
+        return self.conversation.is_running
 
-    @property
-    def measured(self) -> ContextMeasured:
-        """How full the window is: as told by the turn, else measured now."""
-        return self._transcript.measured or self.conversation.measure()
-
-    def ask(self, text: str) -> None:
-        """Send a message; it is shown at once and its turn begins when the conversation comes to it."""
-        self._tell(Asked(text))
-        self.conversation.ask(text)
-
-    def answer(self, call_id: str, allow: bool) -> None:
+    def answer(self, call_id: str, is_allowed: bool) -> None:
         """Decide about a call that waits."""
-        self._tell(Answered(call_id, allow))
-        self.conversation.answer(call_id, allow)
+        self._tell(Answered(call_id, is_allowed))
+        self.conversation.answer(call_id, is_allowed)
+
+    def retry(self) -> None:
+        """Answer the newest message again."""
+        self._tell(Retried())
+        self.conversation.retry()
+
+    def touch(self) -> None:
+        """Something changed that is no event: a message was queued, the conversation got a title."""
+        self.version += 1
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     async def updates(self, shown_version: int) -> AsyncIterator[int]:
         """A version to show, at most twelve a second, until the turn has ended and all of it was shown."""
+        has_waited = False
         while True:
             if self.version != shown_version:
                 shown_version = self.version
                 yield shown_version
-            elif not self.is_running:
+            elif has_waited and not self.is_running:
                 return
             changed = self._changed
             await asyncio.sleep(1 / UPDATES_PER_SECOND)
+            has_waited = True
             if self.version == shown_version and self.is_running:
                 await _wait_briefly(changed)
 
@@ -69,26 +73,13 @@ class LiveView:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _follow(self) -> None:
-        async for _, event in self.conversation.follow():
-            if isinstance(event, TurnStarted) and self._history is not None:
-                self._forget_what_comes_again(event)
-            self._tell(event)
+    async def _follow(self, start: int) -> None:
+        async for numbered in self.conversation.follow(start):
+            self._tell(numbered.event)
 
-    def _forget_what_comes_again(self, first: TurnStarted) -> None:
-        # The journal may already hold the beginning of a turn that ran when the page was opened.
-        history, self._history = self._history or (), None
-        for index, event in enumerate(history):
-            if isinstance(event, TurnStarted) and event.message_id == first.message_id and event.text == first.text:
-                asked = self._transcript.asked
-                self._transcript = fold_all(Transcript(asked=asked), history[:index])
-                return
-
-    def _tell(self, event: Event | Asked | Answered) -> None:
+    def _tell(self, event: Event | Retried | Answered) -> None:
         self._transcript = fold(self._transcript, event)
-        self.version += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self.touch()
 
 
 class LiveViews:

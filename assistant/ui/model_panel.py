@@ -8,18 +8,16 @@ from assistant.ui.cards import card
 from assistant.ui.ports import ConnectionReport, ModelInUse
 
 
-def model_html(model: ModelInUse | None, report: ConnectionReport | None) -> Markup:
+def model_html(model: ModelInUse, report: ConnectionReport | None) -> Markup:
     """The model card; the set-up card where the built-in assistant answers."""
-    if model is None:
-        return Markup(card("context_empty")) if report is None else report_html(report)
     if not model.is_language_model:
         return card("model_panel", setup=setup_html(model, report))
     return card("model", model=model, report=report_html(report))
 
 
-def setup_html(model: ModelInUse | None, report: ConnectionReport | None = None) -> Markup:
+def setup_html(model: ModelInUse, report: ConnectionReport | None = None) -> Markup:
     """What was tried and what to do; nothing when a language model answers."""
-    if model is None or model.is_language_model:
+    if model.is_language_model:
         return Markup("")
     return card("setup", model=model, report=report_html(report))
 

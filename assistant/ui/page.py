@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,7 +71,7 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     loopback = is_loopback(settings.host) and not settings.is_space
 
     @asynccontextmanager
-    async def lifespan(_: object) -> AsyncIterator[None]:
+    async def lifespan(_: object) -> AsyncGenerator[None]:
         # The assistant lives in the loop that serves the page, and ends with it.
         task = asyncio.create_task(_keep_open(loading, opener, first_page))
         try:
@@ -106,13 +106,20 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
-def serve(settings: Settings, opener: Opener) -> None:
-    """Serve the page until the process is told to end."""
-    server = start(settings, opener)
+def serve(settings: Settings) -> int:
+    """Serve the page until the process is told to end; returns the exit code."""
+    server = start(settings, lambda: _open_assistant(settings))
     print(f"Palimpsest is at {server.url}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.wait()
     server.close()
+    return 0
+
+
+def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[OpenAssistant]:
+    from assistant.assembly import open_assistant
+
+    return open_assistant(settings)
 
 
 async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
@@ -131,10 +138,10 @@ async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event
 def _token_counter(assistant: OpenAssistant) -> Callable[[str], int]:
     from assistant.tokens import TokenCounter, vocabulary_for
 
-    return TokenCounter(vocabulary_for(assistant.model.name if assistant.model else "")).text
+    return TokenCounter(vocabulary_for(assistant.model.name)).text
 
 
-def build(settings: Settings, loading: Loading) -> tuple[Blocks, Callable[[], object]]:
+def build(settings: Settings, loading: Loading) -> tuple[Blocks, Callable[[], Awaitable[None]]]:
     """The page and what to await when it closes."""
     import gradio as gr
 

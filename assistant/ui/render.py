@@ -12,9 +12,7 @@ from markupsafe import Markup
 from assistant.events import ContextCompressed, MemoryChanged
 from assistant.ui.cards import card, short_tokens
 from assistant.ui.diff import added_and_removed, diff_html, diff_lines
-from assistant.ui.safe_text import one_line, safe_markdown
-from assistant.ui.times import short_time
-from assistant.ui.transcript import (
+from assistant.ui.entries import (
     ApprovalEntry,
     CompactionEntry,
     EndEntry,
@@ -31,6 +29,8 @@ from assistant.ui.transcript import (
     UserEntry,
     WorkEntry,
 )
+from assistant.ui.safe_text import one_line, safe_markdown
+from assistant.ui.times import short_time
 
 _SHOWN_CHARS = 6_000
 _STATE_TEXTS: dict[RowState, str] = {
@@ -60,7 +60,9 @@ class Window:
     end: int | None = None
 
 
-def render_transcript(transcript: Transcript, window: Window, is_running: bool) -> list[ChatMessage]:
+def render_transcript(
+    transcript: Transcript, window: Window, is_running: bool, queued: Sequence[str] = ()
+) -> list[ChatMessage]:
     """The messages of the drawn part, with what leads to the parts that are not drawn."""
     entries = transcript.entries
     stop = len(entries) if window.end is None else min(window.end, len(entries))
@@ -77,7 +79,7 @@ def render_transcript(transcript: Transcript, window: Window, is_running: bool) 
         return messages
     if is_running and (text := _working_text(transcript)):
         messages.append(_own(card("working", text=text)))
-    messages.extend(_user(card("queued", text=text)) for text in transcript.asked)
+    messages.extend(_user(card("queued", text=text)) for text in queued)
     return messages
 
 
@@ -173,9 +175,7 @@ def _render_approval(entry: ApprovalEntry) -> Markup:
     is_diff = request.preview.startswith(("--- ", "@@ ", "diff "))
     body = diff_html(request.preview) if is_diff else card("command", text=request.preview)
     name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
-    return card(
-        "approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state
-    )
+    return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
 
 
 def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import gradio as gr
 
-from assistant.ui.chat import ChatDesk, Face, Tab
+from assistant.ui.chat import ChatDesk, Tab
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
-from assistant.ui.memory_panel import FIRST_FILE, MemoryDesk, MemoryFace, OpenFile
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
 from assistant.ui.ports import Loading
 
 _Values = list[object]
+
+_STREAMED: dict[str, Any] = {
+    "show_progress": "hidden",
+    "concurrency_limit": None,
+    "trigger_mode": "multiple",
+    "api_visibility": "private",
+}
+_QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 
 
 def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
@@ -33,13 +42,24 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
         async for face in desk.send(text, shown, _tab_hash(request)):
             yield face.values()
 
+    async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in desk.start_new(_tab_hash(request)):
+            yield face.values()
+
+    demo.load(load, None, outputs, **_STREAMED)
+    composer.submit(send, [composer, tab], outputs, **_STREAMED)
+    # Not queued and without `cancels`: the conversation ends its own turn, and the page sees it end.
+    composer.stop(desk.stop, tab, None, **_QUICK)
+    parts.new_chat.click(start_new, None, outputs, **_STREAMED)
+    _wire_cards(demo, parts, desk)
+
+
+def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+    outputs, tab = parts.chat.outputs(), parts.chat.tab
+
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
         async for face in desk.act(name, target, shown, _tab_hash(request)):
-            yield face.values()
-
-    async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.start_new(_tab_hash(request)):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
@@ -53,22 +73,10 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     async def leave(request: gr.Request) -> None:
         desk.leave(_tab_hash(request))
 
-    streamed = {
-        "outputs": outputs,
-        "show_progress": "hidden",
-        "concurrency_limit": None,
-        "trigger_mode": "multiple",
-        "api_visibility": "private",
-    }
-    quick = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
-    demo.load(load, None, **streamed)
-    composer.submit(send, [composer, tab], **streamed)
-    # Not queued and without `cancels`: the conversation ends its own turn, and the page sees it end.
-    composer.stop(desk.stop, tab, None, **quick)
-    parts.new_chat.click(start_new, None, **streamed)
-    parts.compact.click(compact, [parts.hint, tab], **streamed).then(lambda: "", None, parts.hint, **quick)
-    parts.chat_bus.select(act, tab, **streamed)
-    parts.timer.tick(tick, tab, outputs, **quick)
+    parts.chat_bus.select(act, tab, outputs, **_STREAMED)
+    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_STREAMED)
+    compacted.then(lambda: "", None, parts.hint, **_QUICK)
+    parts.timer.tick(tick, tab, outputs, **_QUICK)
     demo.unload(leave)
 
 
@@ -101,10 +109,9 @@ def _wire_memory(parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
             return _unchanged(len(parts.memory.outputs()))
         return _memory_values(desk.poll(loaded, file, editor or ""))
 
-    quick = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
-    parts.memory_bus.select(act, inputs, outputs, **quick)
-    parts.save.click(save, inputs, parts.memory.outputs(), **quick)
-    parts.timer.tick(poll, inputs, parts.memory.outputs(), **quick)
+    parts.memory_bus.select(act, inputs, outputs, **_QUICK)
+    parts.save.click(save, inputs, parts.memory.outputs(), **_QUICK)
+    parts.timer.tick(poll, inputs, parts.memory.outputs(), **_QUICK)
 
 
 def _memory_values(face: MemoryFace) -> _Values:

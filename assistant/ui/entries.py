@@ -40,10 +40,8 @@ _ROWS_PER_ENTRY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Told by the page itself: the person sent this, and its turn has not begun."""
-
-    text: str
+class Retried:
+    """Told by the page itself: the next turn answers the newest message again, in place of its answer so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +154,12 @@ Entry = UserEntry | TextEntry | WorkEntry | ApprovalEntry | CompactionEntry | Me
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All entries, oldest first; what was asked and has not begun; the last measure; the turn that runs."""
+    """All entries, oldest first; the last measure; the turn that runs; whether the next one is a second try."""
 
     entries: tuple[Entry, ...] = ()
-    asked: tuple[str, ...] = ()
     measured: ContextMeasured | None = None
     open_turn: str | None = None
+    is_retried: bool = False
 
     @property
     def pending_calls(self) -> tuple[str, ...]:
@@ -186,7 +184,7 @@ class Transcript:
     @property
     def last_end(self) -> EndEntry | None:
         """How the newest turn ended; None while one runs or waits, and before the first."""
-        if self.open_turn is not None or self.asked:
+        if self.open_turn is not None:
             return None
         for entry in reversed(self.entries):
             if isinstance(entry, EndEntry):
@@ -203,11 +201,11 @@ def fold_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
     return transcript
 
 
-def fold(transcript: Transcript, event: Event | Asked | Answered) -> Transcript:  # noqa: C901 - one match over the union
+def fold(transcript: Transcript, event: Event | Retried | Answered) -> Transcript:  # noqa: C901 - one match over the union
     """The transcript after one event."""
     match event:
-        case Asked(text=text):
-            return replace(transcript, asked=(*transcript.asked, text))
+        case Retried():
+            return replace(transcript, is_retried=True)
         case Answered(call_id=call_id, allow=allow):
             return _settle_approval(transcript, call_id, "allowed" if allow else "denied")
         case TurnStarted():
@@ -219,7 +217,9 @@ def fold(transcript: Transcript, event: Event | Asked | Answered) -> Transcript:
         case ToolStarted(call_id=call_id, name=name, input=input_text):
             return _start_call(transcript, call_id, name, input_text)
         case ToolOutput(call_id=call_id, text=text):
-            return _change_call(transcript, call_id, lambda row: replace(row, state="running", output=row.output + text))
+            return _change_call(
+                transcript, call_id, lambda row: replace(row, state="running", output=row.output + text)
+            )
         case ToolFinished():
             return _finish_call(transcript, event)
         case ApprovalRequested():
@@ -268,13 +268,10 @@ def _find_last(transcript: Transcript, matches: Callable[[Entry], bool]) -> int 
 
 
 def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
-    asked = transcript.asked
-    if event.text in asked:
-        first = asked.index(event.text)
-        asked = (*asked[:first], *asked[first + 1 :])
-    transcript = replace(transcript, asked=asked, open_turn=event.turn_id)
+    is_retried = transcript.is_retried
+    transcript = replace(transcript, open_turn=event.turn_id, is_retried=False)
     if not event.text:
-        return _drop_end(transcript)
+        return _drop_answer(transcript) if is_retried else _drop_end(transcript)
     return _append(transcript, UserEntry(event.text, event.message_id, event.at))
 
 
@@ -284,6 +281,14 @@ def _drop_end(transcript: Transcript) -> Transcript:
     if index is None or not isinstance(transcript.entries[index], EndEntry):
         return transcript
     return replace(transcript, entries=(*transcript.entries[:index], *transcript.entries[index + 1 :]))
+
+
+def _drop_answer(transcript: Transcript) -> Transcript:
+    index = _find_last(transcript, lambda entry: isinstance(entry, UserEntry))
+    if index is None:
+        return transcript
+    kept = [entry for entry in transcript.entries[index + 1 :] if isinstance(entry, (CompactionEntry, MemoryEntry))]
+    return replace(transcript, entries=(*transcript.entries[: index + 1], *kept))
 
 
 def _add_text(transcript: Transcript, block_id: str, text: str) -> Transcript:
@@ -357,9 +362,7 @@ def _finish_call(transcript: Transcript, event: ToolFinished) -> Transcript:
 
 
 def _find_approval(transcript: Transcript, call_id: str) -> int | None:
-    return _find_last(
-        transcript, lambda entry: isinstance(entry, ApprovalEntry) and entry.request.call_id == call_id
-    )
+    return _find_last(transcript, lambda entry: isinstance(entry, ApprovalEntry) and entry.request.call_id == call_id)
 
 
 def _request_approval(transcript: Transcript, event: ApprovalRequested) -> Transcript:
@@ -407,8 +410,9 @@ def _find_compaction(transcript: Transcript, compaction_id: str) -> int | None:
 def _add_change(transcript: Transcript, event: MemoryChanged) -> Transcript:
     known = _find_last(
         transcript,
-        lambda entry: isinstance(entry, MemoryEntry)
-        and any(change.change_id == event.change_id for change in entry.changes),
+        lambda entry: (
+            isinstance(entry, MemoryEntry) and any(change.change_id == event.change_id for change in entry.changes)
+        ),
     )
     if known is not None:
         return transcript
@@ -442,7 +446,10 @@ def _end(transcript: Transcript, end: EndEntry) -> Transcript:
 def _settled(entry: Entry) -> Entry:
     if isinstance(entry, WorkEntry) and any(_is_open(row) for row in entry.rows):
         return WorkEntry(
-            tuple(replace(row, state="interrupted") if isinstance(row, ToolRow) and _is_open(row) else row for row in entry.rows)
+            tuple(
+                replace(row, state="interrupted") if isinstance(row, ToolRow) and _is_open(row) else row
+                for row in entry.rows
+            )
         )
     if isinstance(entry, ApprovalEntry) and entry.state == "pending":
         return replace(entry, state="ended")
