@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,19 +25,23 @@ from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
 from assistant.clock import Clock
+from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
 from assistant.journal import Journal
+from assistant.memory.decoding import decode_text
 from assistant.memory.log import MemoryChange, MemoryLog, Origin
 from assistant.memory.notes import Notes
+from assistant.messages import Msg
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.connection_test import test_connection
 from assistant.ownership import HomeOwnership
 from assistant.prompts import Language, language_of
 from assistant.sessions import Session, Sessions
-from assistant.settings import Settings
+from assistant.settings import Settings, load_settings
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 
@@ -55,6 +59,14 @@ class Store:
     journal: Journal
     sessions: Sessions
     artifacts: Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionReport:
+    """What a test of the model's connection found, in words for the person."""
+
+    is_ok: bool
+    text: str
 
 
 def open_store(settings: Settings) -> Store:
@@ -96,6 +108,31 @@ class Assistant:
         """False where tools are off or the window is too small for their schemas."""
         return self.settings.tools != "off" and self.model.window_tokens >= SMALL_WINDOW_TOKENS
 
+    async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
+        """Run a slash command or ask; returns the conversation the person is in then."""
+        return await submit(self.conversations, conversation, text)
+
+    async def reconnect_model(self) -> None:
+        """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
+        settings = load_settings(self.settings.home)
+        model = await connect_model(settings)
+        compactor = await connect_compactor(settings, model)
+        await self.close()
+        self.settings, self.model, self._compactor = settings, model, compactor
+        self.counter = TokenCounter(model.vocabulary)
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self.conversations.reopen(model.how)
+
+    async def test_connection(self) -> ConnectionReport:
+        """One short reply and one tool call of the model in use."""
+        test = await test_connection(self.model, self._home_language())
+        if test.problem is not None:
+            return ConnectionReport(False, test.problem)
+        return ConnectionReport(
+            True,
+            f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
+        )
+
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
         await self.conversations.close()
@@ -122,11 +159,13 @@ class Assistant:
         state = restore_state(session)
 
         def language() -> Language:
-            return self._language_of(keeper.session)
+            return self._language_of(state.context, session.summary)
 
         keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
         rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
-        backend = ToolBackend(self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id))
+        backend = ToolBackend(
+            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
+        )
         toolkit = build_toolkit(
             backend=backend,
             start_folder=self.workspace.files_folder,
@@ -178,12 +217,12 @@ class Assistant:
         self.flushes.resume(session.session_id)
         return conversation
 
-    def _language_of(self, session: Session) -> Language:
+    def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
         """The one that is set, else that of what the person said lately."""
         if self.settings.language != "auto":
             return self.settings.language
-        said = [message.get_text_content() or "" for message in session.messages if message.role == "user"]
-        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or session.summary)
+        said = [message.get_text_content() or "" for message in messages if message.role == "user"]
+        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or summary)
 
     def _home_language(self) -> Language:
         """The language of notes: the one that is set, else that of the memory files."""
@@ -192,7 +231,11 @@ class Assistant:
         return language_of("".join(self._read_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
 
     def _read_text(self, path: Path) -> str:
-        return self.notes.read_path(path).text
+        """A file of the prompt as text, whatever its encoding; empty where it is missing."""
+        try:
+            return decode_text(path.read_bytes()).text
+        except OSError:
+            return ""
 
     def _write_memory(self, session_id: str) -> WriteMemory:
         def write(path: Path, text: str) -> None:
@@ -203,7 +246,7 @@ class Assistant:
 
     def _tell_change(self, change: MemoryChange) -> None:
         if conversation := self.conversations.opened(change.session_id):
-            conversation.emit(MemoryChanged(change.name, change.writer, change.diff, change.change_id))
+            conversation.emit(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
 
     def _tell_flush(self, session_id: str, event: FlushFinished) -> None:
         if conversation := self.conversations.opened(session_id):
@@ -218,7 +261,8 @@ async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerato
     """
     store = open_store(settings)
     async with AsyncExitStack() as stack:
-        stack.enter_context(HomeOwnership(store.workspace, address))
+        ownership = stack.enter_context(HomeOwnership(store.workspace))
+        ownership.tell_address(address)
         model = await connect_model(settings)
         compactor = await connect_compactor(settings, model)
         assistant = Assistant(settings, store, model, compactor)

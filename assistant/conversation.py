@@ -19,7 +19,6 @@ from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
     ApprovalRequested,
-    ContextMeasured,
     Event,
     FinishReason,
     Notice,
@@ -231,9 +230,9 @@ class Conversation:
         """The calls that wait for the person."""
         return self._runner.approvals()
 
-    def measure(self) -> ContextMeasured:
-        """How full the window is now."""
-        return self._context.measure()
+    def measure(self) -> None:
+        """Tell every reader how full the window is now."""
+        self._context.tell_measure()
 
     def context_items(self) -> list[ContextItem]:
         """What the model sees, in order, with tokens."""

@@ -63,7 +63,7 @@ def preview_text(preview: CompactionPreview) -> str:
         f"Compacting now would fold {preview.folded_tokens:,} of {preview.previous_tokens:,} tokens and keep "
         f"{preview.kept_turns} turns. Folded would be:"
     )
-    return "\n".join([head, *(f"{item.tokens:>7,}  {item.title}: {_short(item.text)}" for item in preview.folded)])
+    return "\n".join([head, *(f"{item.tokens:>7,}  {item.label}: {_short(item.text)}" for item in preview.folded)])
 
 
 def _short(text: str) -> str:

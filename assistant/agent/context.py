@@ -50,7 +50,7 @@ class ContextItem:
     """One piece of what the model sees."""
 
     part: Part
-    title: str
+    label: str
     text: str
     tokens: int
     key: BlockKey | None = None

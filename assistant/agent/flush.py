@@ -26,7 +26,7 @@ from assistant.errors import PalimpsestError, StepLimitError
 from assistant.events import FlushState
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, CompactionRow, FlushRow
-from assistant.memory.log import MemoryLog
+from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
@@ -169,7 +169,7 @@ class Flusher:
 
     def _written(self, compaction: CompactionRow) -> list[str]:
         """Lines this flush wrote before it was cut off."""
-        return self._memory_log.added_lines(compaction_id=compaction.compaction_id)
+        return self._memory_log.added_lines(compaction.compaction_id)
 
     def _note_summary(self, compaction: CompactionRow) -> None:
         lines = summary_lines(compaction.summary)
@@ -178,9 +178,7 @@ class Flusher:
                 f"memory/{_day(self._now())}.md",
                 render("note_by_code", self._language()),
                 lines,
-                writer="program",
-                session_id=compaction.session_id,
-                compaction_id=compaction.compaction_id,
+                Origin("program", compaction.session_id, compaction_id=compaction.compaction_id),
             )
 
     def _note_after_failure(self, compaction: CompactionRow) -> None:
