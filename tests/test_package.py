@@ -27,7 +27,8 @@ MACHINES = (
     ("darwin", "x86_64", "posix"),
     ("win32", "AMD64", "nt"),
 )
-IS_COMPLETE = all((ROOT / "assistant" / name).exists() for name in ("assembly.py", "sessions.py", "models/chat.py"))
+ASSEMBLY = ROOT / "assistant" / "assembly.py"
+IS_COMPLETE = ASSEMBLY.exists() and "def open_assistant" in ASSEMBLY.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
