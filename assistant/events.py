@@ -165,6 +165,15 @@ class CompactionUndone:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushFinished:
+    """What a compaction folded was written to memory, or could not be; `state` is that of its card from now on."""
+
+    compaction_id: str
+    state: FlushState
+    type: Literal["flush_finished"] = "flush_finished"
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryChanged:
     """A memory file was written: `diff` is a unified diff, `change_id` names the entry in memory_log.jsonl."""
 
@@ -218,6 +227,7 @@ Event = (
     | ContextMeasured
     | ContextCompressed
     | CompactionUndone
+    | FlushFinished
     | MemoryChanged
     | Notice
     | TurnFinished
