@@ -27,8 +27,11 @@ MACHINES = (
     ("darwin", "x86_64", "posix"),
     ("win32", "AMD64", "nt"),
 )
-ASSEMBLY = ROOT / "assistant" / "assembly.py"
-IS_COMPLETE = ASSEMBLY.exists() and "def open_assistant" in ASSEMBLY.read_text(encoding="utf-8")
+# The parts that a conversation in the terminal needs.
+IS_COMPLETE = all(
+    (ROOT / "assistant" / name).exists()
+    for name in ("assembly.py", "memory/notes.py", "models/chat.py", "ownership.py")
+)
 
 
 @dataclass(frozen=True, slots=True)
