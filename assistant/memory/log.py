@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.atomic_io import append_lines, encode, hold_lock
+from assistant.atomic_io import append_lines, hold_lock
 from assistant.redaction import mask_secrets
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
