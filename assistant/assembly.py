@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from assistant.agent.approvals import Rules
 from assistant.agent.build import build_agent, restore_state
@@ -253,14 +254,21 @@ class Assistant:
             conversation.emit(event)
 
 
+def as_guest(settings: Settings, folder: Path) -> Settings:
+    """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
+
+
 @asynccontextmanager
 async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
     Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
     """
-    store = open_store(settings)
     async with AsyncExitStack() as stack:
+        if settings.is_public:
+            settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
+        store = open_store(settings)
         ownership = stack.enter_context(HomeOwnership(store.workspace))
         ownership.tell_address(address)
         model = await connect_model(settings)
