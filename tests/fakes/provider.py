@@ -66,7 +66,7 @@ class StrictProvider:
         self.chunk_chars = chunk_chars
         self.chunk_seconds = chunk_seconds
         self.log: list[LoggedRequest] = []
-        self.extra_gets: dict[str, dict[str, object]] = {}
+        self.extra_answers: dict[str, dict[str, object]] = {}
         """More paths to answer, with the JSON they answer."""
         self.is_closing = threading.Event()
         self.lock = threading.Lock()
@@ -153,8 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
         """The list of models, and whatever the test added."""
         provider = self.server_provider
         path = self.path.partition("?")[0]
-        if path in provider.extra_gets:
-            self._send_json(200, provider.extra_gets[path])
+        if path in provider.extra_answers:
+            self._send_json(200, provider.extra_answers[path])
         elif path not in ("/v1/models", "/compatible-mode/v1/models"):
             self._send_json(404, {"error": {"message": f"no such path: {path}"}})
         elif not self._is_authorised():
@@ -168,8 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
         """A chat request."""
         provider = self.server_provider
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.path in provider.extra_gets:
-            self._send_json(200, provider.extra_gets[self.path])
+        if self.path in provider.extra_answers:
+            self._send_json(200, provider.extra_answers[self.path])
             return
         if self.path not in CHAT_PATHS:
             self._send_json(404, {"error": {"message": f"no such path: {self.path}"}})
