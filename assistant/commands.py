@@ -95,7 +95,9 @@ async def _new(call: Call) -> Conversation:
 async def _clear(call: Call) -> Conversation:
     await call.conversation.stop()
     call.conversation.clear()
-    call.conversation.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
+    call.conversation.emit(
+        Notice("The context is empty now. Every word is still in the journal and in search.", "info")
+    )
     return call.conversation
 
 

@@ -25,10 +25,11 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal import Journal, Row, events_of_rows
-from assistant.journal_rows import BlockRow
+from assistant.journal import Journal
+from assistant.journal_rows import BlockRow, Row
 from assistant.messages import BlockKey, ToolResultState, UserMsg, block_keys
 from assistant.prompts import Language, render
+from assistant.transcript import events_of_rows
 
 log = logging.getLogger(__name__)
 
@@ -329,7 +330,9 @@ class Conversation:
         context = self._runner.context
         index = next((i for i, message in enumerate(context) if message.id == message_id), None)
         if index is None or context[index].role != "user":
-            raise PalimpsestError("This message was folded into the summary and cannot be edited. Undo the compaction first.")
+            raise PalimpsestError(
+                "This message was folded into the summary and cannot be edited. Undo the compaction first."
+            )
         self._keeper.drop(block_keys(context[index:]), "edit")
 
     def _newest_question_id(self) -> str:
