@@ -18,6 +18,7 @@ class TidyOpenAIFormatter(OpenAIChatFormatter):
     """AgentScope's messages for OpenAI, tidied."""
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
+        """The messages as the server gets them."""
         return tidy_messages(await super().format(msgs))
 
 
@@ -25,6 +26,7 @@ class TidyDashScopeFormatter(DashScopeChatFormatter):
     """AgentScope's messages for DashScope, tidied."""
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
+        """The messages as the server gets them."""
         return tidy_messages(await super().format(msgs))
 
 

@@ -193,7 +193,7 @@ def _last_line(request: ChatRequest) -> str:
 
 
 def _facts(lines: Sequence[str]) -> list[str]:
-    return _unique([line for line in lines if 6 <= len(line) <= 400 and _FACT.search(line)])
+    return _unique([line for line in lines if len(line) <= 400 and len(line.encode()) >= 14 and _FACT.search(line)])
 
 
 def _asked_headings(request: ChatRequest) -> list[str]:

@@ -19,12 +19,6 @@ from tests.fakes.wire import Reply
 from tests.models.test_detect import free_port
 
 
-@pytest.fixture(autouse=True)
-def no_keys_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DASHSCOPE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def settings(**values: object) -> Settings:
     return Settings.model_validate({"home": Path("home"), **values})
 
@@ -123,6 +117,15 @@ async def test_an_address_is_asked_for_its_first_model_without_a_key():
 
     assert (chat.provider, chat.name, chat.window_tokens) == ("openai", "smollm2-135m", 8_192)
     assert not chat.is_fit_for_summaries
+
+
+@pytest.mark.parametrize(("capabilities", "calls_tools"), [(["completion"], False), (["tools"], True), (None, True)])
+async def test_a_server_tells_that_its_model_calls_no_tools(capabilities: list[str] | None, calls_tools: bool):
+    with StrictProvider(SequencePlayer()) as provider:
+        provider.extra_answers["/api/show"] = {"capabilities": capabilities}
+        chat = await connect(base_url=provider.base_url)
+
+    assert chat.calls_tools == calls_tools
 
 
 async def test_dashscope_behind_another_address_is_still_dashscope():

@@ -40,8 +40,15 @@ def row(**fields: object) -> Answers:
             id="llama-server in its properties",
         ),
         pytest.param(
-            {**row(), "/api/v0/models/m": {"loaded_context_length": 16_384, "max_context_length": 131_072}},
-            ListedModel("m", 16_384),
+            {
+                **row(),
+                "/api/v0/models/m": {
+                    "loaded_context_length": 16_384,
+                    "max_context_length": 131_072,
+                    "capabilities": ["tool_use"],
+                },
+            },
+            ListedModel("m", 16_384, None, True),
             id="LM Studio, what is loaded and not what could be",
         ),
         pytest.param(
@@ -50,19 +57,20 @@ def row(**fields: object) -> Answers:
                 "/api/show": {
                     "parameters": 'stop "<|im_end|>"\nnum_ctx                        12288',
                     "details": {"parameter_size": "1.5B"},
+                    "capabilities": ["completion", "tools"],
                     "model_info": {"qwen2.context_length": 131_072},
                 },
             },
-            ListedModel("m", 12_288, 1.5),
+            ListedModel("m", 12_288, 1.5, True),
             id="Ollama with num_ctx",
         ),
         pytest.param(
             {
                 **row(),
-                "/api/show": {"details": {"parameter_size": "7.6B"}},
+                "/api/show": {"details": {"parameter_size": "7.6B"}, "capabilities": ["completion"]},
                 "/api/ps": {"models": [{"name": "m", "context_length": 4_096}]},
             },
-            ListedModel("m", 4_096, 7.6),
+            ListedModel("m", 4_096, 7.6, False),
             id="Ollama, what is loaded",
         ),
         pytest.param(
