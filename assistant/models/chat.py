@@ -103,10 +103,8 @@ async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | 
     """The model for summaries and memory: the one set for it, else the chat model; None when it is not fit for it."""
     if not settings.compactor_model or chat.provider == "offline":
         return chat if chat.is_fit_for_summaries else None
-    named = settings.model_copy(
-        # The chat model's window says nothing of this one's.
-        update={"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
-    )
+    update = {"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
+    named = settings.model_copy(update=update)
     compactor = await connect_model(named)
     if compactor.is_fit_for_summaries:
         return compactor

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agentscope.formatter import DashScopeChatFormatter, OpenAIChatFormatter
 
 from assistant.messages import Msg
-from assistant.prompts import render
+from assistant.prompts import language_of, render
 
 WireMessage = dict[str, object]
 """A message as JSON, as AgentScope's formatters make it."""
@@ -35,9 +35,14 @@ def tidy_messages(messages: Sequence[WireMessage]) -> list[WireMessage]:
 
     Text goes as a string and not as parts, names only with tool results (OpenAI refuses names with spaces, small
     servers any), empty messages not at all. Arguments that are no JSON object (a call that was cut off while it
-    streamed) go as an empty one; their result says what happened.
+    streamed) go as an empty one; their result says what happened. A turn that was stopped within an answer ends with
+    the assistant's own words, so that going on with it needs a request.
     """
-    return [tidied for message in messages if (tidied := _tidy(message)) is not None]
+    tidied = [one for message in messages if (one := _tidy(message)) is not None]
+    if tidied and tidied[-1]["role"] == "assistant" and not tidied[-1].get("tool_calls"):
+        language = language_of(str(tidied[-1]["content"]))
+        tidied.append({"role": "user", "content": render("go_on", language)})
+    return tidied
 
 
 def _tidy(message: WireMessage) -> WireMessage | None:

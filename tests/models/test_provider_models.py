@@ -160,6 +160,21 @@ async def test_what_a_cut_turn_left_behind_is_sent_in_a_form_that_is_accepted(ma
 
 
 @both_classes
+@pytest.mark.parametrize(
+    ("said", "request_to_go_on"),
+    [("I was just about to", "Go on from where you stopped."), ("我正要说", "请从停下的地方继续。")],
+)
+async def test_an_answer_that_was_stopped_can_be_gone_on_with(make_model: MakeModel, said: str, request_to_go_on: str):
+    with StrictProvider(SequencePlayer(Reply(text="… say hello."))) as provider:
+        async with closing(make_model(provider)) as model:
+            await all_chunks(model, [UserMsg("user", "Hello"), AssistantMsg("palimpsest", said)])
+
+    sent = provider.log[0].body["messages"]
+    assert isinstance(sent, list)
+    assert sent[-1] == {"role": "user", "content": request_to_go_on}
+
+
+@both_classes
 @pytest.mark.parametrize("dialect", ["openai", "dashscope", "llama.cpp", "vllm", "ollama", "lmstudio"])
 async def test_a_request_over_the_window_is_told_apart_in_every_dialect(make_model: MakeModel, dialect: Dialect):
     with StrictProvider(SequencePlayer(), window_tokens=50, dialect=dialect) as provider:
