@@ -50,10 +50,11 @@ class ContextItem:
     """One piece of what the model sees."""
 
     part: Part
-    title: str
+    label: str
     text: str
     tokens: int
     key: BlockKey | None = None
+    is_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,10 @@ class Context:
         if capped.artifact is not None:
             self._store([capped.artifact])
         return capped.block
+
+    def tokens_of(self, text: str) -> int:
+        """What a text costs."""
+        return self._counter.text(text)
 
     def fits_alone(self, text: str) -> bool:
         """True when a message of this text could be sent if nothing else stood in the window."""
@@ -285,6 +290,7 @@ class Context:
                 block_text(block),
                 self._counter.block(block),
                 BlockKey(message.id, block.type, block.id),
+                message.role == "user",
             )
             for message in messages
             for block in message.content
