@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from tests.fakes.players import RuleBasedPlayer
-from tests.fakes.strictness import Dialect, Refusal, refuse_malformed, refuse_too_long
+from tests.fakes.strictness import Dialect, Refusal, refuse_malformed, refuse_neighbours, refuse_too_long
 from tests.fakes.wire import ChatRequest, Reply, WireCall, WireMessage, count_tokens, pieces, text_of
 
 Player = Callable[[ChatRequest], Reply]
@@ -50,6 +50,7 @@ class StrictProvider:
         usage_factor: float = 1.0,
         dialect: Dialect = "openai",
         reports_window: bool = True,
+        wants_alternating_roles: bool = False,
         api_key: str | None = None,
         chunk_chars: int = 24,
         chunk_seconds: float = 0.0,
@@ -62,6 +63,7 @@ class StrictProvider:
         self.usage_factor = usage_factor
         self.dialect: Dialect = dialect
         self.reports_window = reports_window
+        self.wants_alternating_roles = wants_alternating_roles
         self.api_key = api_key
         self.chunk_chars = chunk_chars
         self.chunk_seconds = chunk_seconds
@@ -119,6 +121,8 @@ class StrictProvider:
         """Judge a request, log it, and have the player answer it."""
         tokens = round(count_tokens(body) * self.usage_factor)
         refusal = refuse_malformed(body) or refuse_too_long(tokens, self.window_tokens, self.dialect)
+        if refusal is None and self.wants_alternating_roles:
+            refusal = refuse_neighbours(body)
         reply: Reply | None = None
         if refusal is None:
             reply = self._with_ids(self.player(_read_request(path, body, tokens)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 from agentscope.model import ChatResponse
@@ -49,7 +49,7 @@ def test_a_text_is_calls_only_when_it_is_nothing_else_and_fits_the_tools(text: s
     assert find_json_calls(text, TOOLS) == calls
 
 
-async def stream_of(pieces: list[str]) -> AsyncIterator[ChatResponse]:
+async def stream_of(pieces: list[str]) -> AsyncGenerator[ChatResponse, None]:
     for piece in pieces:
         yield ChatResponse(content=[TextBlock(text=piece, id="t")], is_last=False)
 
@@ -73,7 +73,7 @@ async def test_a_call_in_pieces_becomes_one_call_with_a_fresh_id():
 
 
 async def test_a_real_call_beside_text_leaves_both_alone():
-    async def stream() -> AsyncIterator[ChatResponse]:
+    async def stream() -> AsyncGenerator[ChatResponse, None]:
         yield ChatResponse(content=[TextBlock(text="[note]")], is_last=False)
         yield ChatResponse(content=[ToolCallBlock(id="a", name="now", input="{}")], is_last=False)
 

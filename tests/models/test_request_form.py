@@ -18,7 +18,7 @@ from assistant.messages import (
     UserMsg,
 )
 from assistant.models.call_ids import fresh_call_id
-from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, tidy_messages
+from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, merge_roles, tidy_messages
 from tests.fakes.strictness import refuse_malformed
 
 TEXTS = st.sampled_from(["", " ", "\n", "word", "多么好", '{"a": 1}', "two\nlines"])
@@ -61,6 +61,16 @@ async def test_every_conversation_is_sent_in_a_form_that_is_accepted(messages: l
         wire = await formatter.format(messages)
         assert refuse_malformed({"model": "m", "messages": wire}) is None
         assert tidy_messages(wire) == wire
+
+
+@given(conversations())
+async def test_merged_roles_lose_no_word_and_stay_acceptable(messages: list[Msg]):
+    wire = await TidyOpenAIFormatter().format(messages)
+    merged = merge_roles(wire)
+
+    assert refuse_malformed({"model": "m", "messages": merged}) is None
+    assert "\n\n".join(str(row["content"]) for row in merged) == "\n\n".join(str(row["content"]) for row in wire)
+    assert merge_roles(merged) == merged
 
 
 async def test_a_hint_goes_as_a_message_of_the_user():
