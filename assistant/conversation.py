@@ -15,6 +15,7 @@ from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text
+from assistant.bootstrap import finish_bootstrap
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
@@ -269,22 +270,7 @@ class Conversation:
 
     async def _run(self, job: Job) -> None:
         try:
-            match job:
-                case Ask():
-                    await self._ask(job.text)
-                case Edit():
-                    self._drop_from(job.message_id)
-                    await self._ask(job.text)
-                case Retry():
-                    await self._retry()
-                case Continue():
-                    await self._turn(self._newest_question_id(), "", self._runner.reply(None))
-                case Answer():
-                    await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
-                case Compact():
-                    await self._context.check("manual", job.hint)
-                case Undo():
-                    self._context.undo()
+            await self._carry_out(job)
         except asyncio.CancelledError:
             self.emit(Notice("Stopped.", "info"))
         except PalimpsestError as error:
@@ -292,6 +278,24 @@ class Conversation:
         except Exception as error:
             log.exception("a job of conversation %s failed", self.session_id)
             self.emit(Notice(f"{type(error).__name__}: {error}"))
+
+    async def _carry_out(self, job: Job) -> None:
+        match job:
+            case Ask():
+                await self._ask(job.text)
+            case Edit():
+                self._drop_from(job.message_id)
+                await self._ask(job.text)
+            case Retry():
+                await self._retry()
+            case Continue():
+                await self._turn(self._newest_question_id(), "", self._runner.reply(None))
+            case Answer():
+                await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
+            case Compact():
+                await self._context.check("manual", job.hint)
+            case Undo():
+                self._context.undo()
 
     async def _ask(self, text: str) -> None:
         if not self._context.fits_alone(text):
@@ -311,6 +315,10 @@ class Conversation:
             reason, error = await self._follow_reply(reply)
             self._keeper.end_turn(turn_id, reason, error)
             self._tell_end(turn_id, reason, error)
+            if finish_bootstrap(self._workspace):
+                self.emit(
+                    Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
+                )
         finally:
             self._turn_start = None
 

@@ -27,10 +27,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal", "rebuild", "models", "ownership"),
     ("journal_list",),
     ("journal_files",),
-    ("journal_rows", "artifacts", "bootstrap"),
+    ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
-    ("tokens", "events"),
-    ("clock",),
+    ("tokens", "events", "clock", "healing"),
     ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
     ("errors", "resources"),
 )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-
 # Only a newline ends a line: `splitlines` would also cut at characters that stand inside one.
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
