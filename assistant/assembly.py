@@ -106,8 +106,9 @@ class Assistant:
 
     @property
     def has_file_tools(self) -> bool:
-        """False where tools are off or the window is too small for their schemas."""
-        return self.settings.tools != "off" and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        """False where tools are off, the model calls none, or the window is too small for their schemas."""
+        is_able = self.model.calls_tools and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        return self.settings.tools != "off" and is_able
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
