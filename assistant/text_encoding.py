@@ -47,11 +47,6 @@ def decode_text(content: bytes, name: str) -> DecodedText:
     return _decoded(content, "unknown", name)
 
 
-def drop_surrogates(text: str) -> str:
-    """The text with every lone surrogate, which no file or database can hold, as U+FFFD."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
 def _likely_encodings(content: bytes) -> tuple[Encoding, ...]:
     probe = content[:_PROBE_BYTES]
     if len(content) % 2 == 0 and probe:

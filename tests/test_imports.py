@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("compaction",),
     ("tokens", "events"),
     ("clock",),
-    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
+    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction", "text_encoding"),
     ("errors", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
@@ -47,6 +47,10 @@ FENCES = {
 PURE = (
     "assistant/compaction/",
     "assistant/index/chunker.py",
+    "assistant/index/dates.py",
+    "assistant/index/question.py",
+    "assistant/index/search.py",
+    "assistant/index/terms.py",
     "assistant/agent/system_prompt.py",
     "assistant/ui/render.py",
 )

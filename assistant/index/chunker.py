@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.text_encoding import drop_surrogates
+from assistant.atomic_io import encode
 
 CHUNKER_VERSION = 1
 """Goes up whenever the same text may give other chunks."""
@@ -22,7 +22,7 @@ ChunkKind = Literal["note", "said", "tool_result"]
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-_SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;,，])(?=\s)|(?<=\s)")
+_SEAMS = (re.compile(r"(?<=[。！？])|(?<=[.!?])(?=\s)"), re.compile(r"(?<=[，；、;,:])"), re.compile(r"(?<=\s)"))
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -101,7 +101,7 @@ def chunk_markdown(
     """The chunks of a Markdown file called `path`, top to bottom. Blank sections give none."""
     day = found.group() if (found := _DAY.search(path)) else ""
     chunks: list[Chunk] = []
-    for heading, lines in _sections(drop_surrogates(text)):
+    for heading, lines in _sections(encode(text).decode()):
         for window in _windows(_split_long(lines, max_tokens), max_tokens, overlap_tokens):
             chunks.append(
                 Chunk(
@@ -131,7 +131,7 @@ def chunk_journal(
     results: dict[str, int] = {}
     for index, entry in enumerate(texts, 1):
         number = entry.line or index
-        text = drop_surrogates(entry.text).strip()
+        text = encode(entry.text).decode().strip()
         if not text:
             continue
         days.setdefault(entry.session_id, entry.at[:10])
@@ -258,20 +258,20 @@ def _split_long(lines: Iterable[_Line], max_tokens: int) -> list[_Line]:
     return split
 
 
-def _cut(text: str, limit_tokens: int) -> list[str]:
+def _cut(text: str, limit_tokens: int, seams: Sequence[re.Pattern[str]] = _SEAMS) -> list[str]:
+    """The text in parts within the limit, cut after sentences, else after clauses, else after words, else anywhere."""
+    if estimate_tokens(text) <= limit_tokens:
+        return [text]
+    if not seams:
+        # One character is at most one token by bytes / 4.
+        return [text[start : start + limit_tokens] for start in range(0, len(text), limit_tokens)]
     parts = [""]
-    for sentence in _SENTENCE_END.split(text):
-        for piece in _slices(sentence, limit_tokens):
-            if parts[-1] and estimate_tokens(parts[-1]) + estimate_tokens(piece) > limit_tokens:
-                parts.append(piece)
-            else:
-                parts[-1] += piece
+    for piece in (piece for part in seams[0].split(text) for piece in _cut(part, limit_tokens, seams[1:])):
+        if parts[-1] and estimate_tokens(parts[-1]) + estimate_tokens(piece) > limit_tokens:
+            parts.append(piece)
+        else:
+            parts[-1] += piece
     return parts
-
-
-def _slices(text: str, limit_tokens: int) -> list[str]:
-    # One character is one token at most by bytes / 4.
-    return [text[start : start + limit_tokens] for start in range(0, len(text), limit_tokens)]
 
 
 def _windows(lines: Sequence[_Line], max_tokens: int, overlap_tokens: int) -> list[Sequence[_Line]]:

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ValidationError
 
+from assistant.atomic_io import encode
 from assistant.errors import IndexingError
 from assistant.index.calibration import Calibration, calibration_of
 from assistant.index.chunker import estimate_tokens
-from assistant.text_encoding import drop_surrogates
 
 Vectors = npt.NDArray[np.float32]
 """One row a text, each of length 1."""
@@ -90,7 +90,7 @@ class OfflineEmbedder:
         """One vector a text; long texts are averaged, not cut."""
         if self._encoder is None:
             raise IndexingError("The offline encoder is not open.")
-        return await asyncio.to_thread(self._encoder.encode, [drop_surrogates(text) for text in texts])
+        return await asyncio.to_thread(self._encoder.encode, [encode(text).decode() for text in texts])
 
     async def close(self) -> None:
         """Let the weights go."""
@@ -128,7 +128,7 @@ class ServerEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector a text, in calls of at most 10 texts and 8,192 tokens."""
-        clean = [drop_surrogates(text).strip() or " " for text in texts]
+        clean = [encode(text).decode().strip() or " " for text in texts]
         parts = [await self._embed_batch(batch) for batch in batches(clean)]
         return np.concatenate(parts) if parts else np.zeros((0, self._dimensions or 0), dtype=np.float32)
 

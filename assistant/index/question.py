@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
+from assistant.atomic_io import encode
 from assistant.index.dates import DateRange, read_dates
 from assistant.index.terms import content_terms, every_term
-from assistant.text_encoding import drop_surrogates
 
 # A pasted page is not a question: its beginning stands for it.
 MAX_CHARS = 2_000
@@ -30,7 +30,7 @@ class Question:
 
 def read_question(text: str, today: dt.date) -> Question:
     """The question a person means by `text` on `today`."""
-    clean = drop_surrogates(text).strip()[: 4 * MAX_CHARS]
+    clean = encode(text).decode().strip()[: 4 * MAX_CHARS]
     dated = read_dates(clean, today)
     # Function words say nothing beside others, or beside a day; alone they are what is asked for.
     terms = content_terms(dated.text) or ([] if dated.ranges else every_term(clean))

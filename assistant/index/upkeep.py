@@ -13,7 +13,7 @@ from assistant.errors import IndexingError
 from assistant.index.full_text import FullText
 from assistant.index.meaning import Meaning
 from assistant.index.sync import Synchroniser, SyncResult
-from assistant.index.watcher import watch_home
+from assistant.index.watcher import keep_going, watch_home
 
 logger = logging.getLogger(__name__)
 
@@ -196,26 +196,19 @@ class Upkeep:
         async for names in watch_home(self._root):
             self.look(names)
 
-    async def _guard(self, name: str, work: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Keep a loop going whatever happens in it: without it the index would silently stand still."""
-        while not self._is_stopping:
-            try:
-                await work()
-            except Exception as error:
-                logger.exception("%s failed and is begun again", name)
-                self.text_notice = f"{name} failed: {error}"
-                # Nobody may wait for ever for a round that failed.
-                self._rounds_filled = self._rounds_wanted
-                await self._finish_round(self._rounds_wanted)
-                self.is_meaning_settled.set()
-                await asyncio.sleep(_RETRY_SECONDS)
+    async def _note_failure(self, name: str, error: Exception) -> None:
+        self.text_notice = f"{name} failed: {error}"
+        # Nobody may wait for ever for a round that failed.
+        self._rounds_filled = self._rounds_wanted
+        await self._finish_round(self._rounds_wanted)
+        self.is_meaning_settled.set()
 
     async def _tell_moved(self) -> None:
         async with self._moved:
             self._moved.notify_all()
 
     def _begin(self, name: str, work: Callable[[], Coroutine[None, None, None]]) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._guard(name, work), name=name)
+        task = asyncio.create_task(keep_going(work, lambda error: self._note_failure(name, error)), name=name)
         self._tasks.append(task)
         return task
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 
 from watchfiles import Change, awatch
 
 from assistant.index.sync import FOLDERS, is_indexed_name
+
+logger = logging.getLogger(__name__)
 
 # A batch ends after this quiet time, and is handed over at the latest after the other (milliseconds).
 _STEP = 50
@@ -17,6 +20,7 @@ _DEBOUNCE = 300
 _RECHECK_SECONDS = 5.0
 # Most editors save in several writes.
 _TRAILING_SECONDS = 0.05
+_RETRY_SECONDS = 5.0
 
 
 async def watch_home(root: Path) -> AsyncIterator[frozenset[str]]:
@@ -60,6 +64,24 @@ async def _watch_folders(root: Path, folders: dict[Path, int]) -> AsyncIterator[
         return
     finally:
         await events.aclose()
+
+
+async def keep_going(
+    work: Callable[[], Coroutine[None, None, None]], on_failure: Callable[[Exception], Coroutine[None, None, None]]
+) -> None:
+    """Run `work`, and begin it again whatever goes wrong in it; returns when it does.
+
+    A loop that died unseen would leave the index standing still for the life of the program.
+    """
+    while True:
+        try:
+            await work()
+        except Exception as error:
+            logger.exception("A loop of the index failed and is begun again")
+            await on_failure(error)
+            await asyncio.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 class _IsWatched:

@@ -1,3 +1,7 @@
+"""Files and conversations as chunks."""
+
+from __future__ import annotations
+
 import re
 
 from hypothesis import given

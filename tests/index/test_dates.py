@@ -1,3 +1,7 @@
+"""Days a question speaks of."""
+
+from __future__ import annotations
+
 import datetime as dt
 
 import pytest
@@ -43,7 +47,9 @@ def test_days_are_read_as_a_person_means_them(question: str, first: str, last: s
     assert read_dates(question, MONDAY).ranges == (expected,)
 
 
-@pytest.mark.parametrize("question", ["May I ask?", "2026-13-45", "9999999999 days ago", "version 1.2.3", "", "30月30日"])
+@pytest.mark.parametrize(
+    "question", ["May I ask?", "2026-13-45", "9999999999 days ago", "version 1.2.3", "", "30月30日"]
+)
 def test_what_is_no_day_stays_as_it_is(question: str) -> None:
     found = read_dates(question, MONDAY)
     assert (found.ranges, found.text) == ((), question)

@@ -1,3 +1,7 @@
+"""Words as the full-text index sees them."""
+
+from __future__ import annotations
+
 from assistant.index.terms import content_terms, every_term, spaced
 
 
