@@ -29,7 +29,7 @@ from assistant.index.meaning import Meaning
 from assistant.index.question import Question, read_question
 from assistant.index.search import CANDIDATES, Candidate, fuse, select_hits
 from assistant.index.sync import Synchroniser
-from assistant.index.terms import content_terms
+from assistant.index.terms import content_terms, is_cjk
 
 DATA = Path(os.environ.get("PALIMPSEST_BENCH_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SOURCES = """The data is not part of the project. Put these files into one folder and name it in PALIMPSEST_BENCH_DATA:
@@ -148,6 +148,7 @@ class OpenHome:
             lambda space, fresh: LocalStore(store_path, space),
         )
         self.chunks: dict[int, Chunk] = {}
+        self.is_cjk = is_cjk("".join(home.files.values()))
 
     async def fill(self) -> None:
         """Write the notes and index them."""
@@ -291,22 +292,19 @@ class Answered:
 
     def evidence(self) -> list[Evidence]:
         """Share and cosine of the chunks the product looks at."""
-        return [Evidence(share, self.found.cosines.get(key, 0.0)) for key, share in self.found.shares.items()]
+        is_across = self.home.is_cjk != is_cjk(self.asked.text)
+        return [Evidence(share, self.found.cosines.get(key), is_across) for key, share in self.found.shares.items()]
 
     def hits(self, calibration: Calibration, min_score: float, max_results: int = 5) -> list[int]:
         """Chunks the product hands over, by id."""
-        candidates = [
-            Candidate(key, score.score, score.cosine)
-            for score in fuse(self.found.words, self.found.cosines)[:CANDIDATES_LOOKED_AT]
-            for key in [score.chunk_id]
-        ]
+        candidates = fuse(self.found.words, self.found.cosines)[:CANDIDATES_LOOKED_AT]
         by_place = {(chunk.path, chunk.text): key for key, chunk in self.home.chunks.items()}
         hits = select_hits(
             candidates,
             self.home.chunks,
             self.found.shares,
             calibration,
-            self.found.question.terms,
+            self.found.question,
             max_results,
             min_score,
         )

@@ -267,4 +267,4 @@ def _hits(
 ) -> list[SearchHit]:
     ids = [candidate.chunk_id for candidate in candidates]
     chunks, shares = full_text.chunks(ids), full_text.shares(question, ids)
-    return select_hits(candidates, chunks, shares, calibration, question.terms, max_results, min_score)
+    return select_hits(candidates, chunks, shares, calibration, question, max_results, min_score)

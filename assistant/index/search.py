@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assistant.index.calibration import Calibration
+from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence
 from assistant.index.chunker import Chunk, ChunkKind
+from assistant.index.question import Question
+from assistant.index.terms import is_cjk
 
 CANDIDATES = 200
 """Chunks either ranking hands over."""
 VECTOR_WEIGHT = 0.4
 SNIPPET_CHARS = 300
+COMPANY = 0.17
+"""Share of the best relevance that is added to every chunk's own."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -74,28 +78,49 @@ def select_hits(
     chunks: Mapping[int, Chunk],
     shares: Mapping[int, float],
     calibration: Calibration | None,
-    terms: Sequence[str],
+    question: Question,
     max_results: int,
     min_score: float,
 ) -> list[SearchHit]:
     """The hits at or above `min_score`, in the order of the candidates, each place once."""
+    relevances = rate_candidates(candidates, chunks, shares, calibration, question)
     hits: list[SearchHit] = []
     taken: list[Chunk] = []
     for candidate in candidates:
-        chunk = chunks.get(candidate.chunk_id)
-        if chunk is None or len(hits) == max_results:
+        relevance = relevances.get(candidate.chunk_id, 0.0)
+        if relevance <= 0.0 or relevance < min_score or len(hits) == max_results:
             continue
-        relevance = relevance_of(shares.get(candidate.chunk_id, 0.0), candidate.cosine, calibration)
-        if relevance <= 0.0 or relevance < min_score or any(_is_same_place(chunk, other) for other in taken):
-            continue
-        taken.append(chunk)
-        hits.append(_hit(chunk, relevance, terms))
+        chunk = chunks[candidate.chunk_id]
+        if not any(_is_same_place(chunk, other) for other in taken):
+            taken.append(chunk)
+            hits.append(_hit(chunk, relevance, question.terms))
     return hits
 
 
-def relevance_of(share: float, cosine: float | None, calibration: Calibration | None) -> float:
-    """How well a chunk answers, 0 to 1; without an embedder the share of the question's terms."""
-    return share if calibration is None else calibration.relevance(share, cosine)
+def rate_candidates(
+    candidates: Sequence[Candidate],
+    chunks: Mapping[int, Chunk],
+    shares: Mapping[int, float],
+    calibration: Calibration | None,
+    question: Question,
+) -> dict[int, float]:
+    """How well each chunk answers, 0 to 1; without an embedder the share of the question's terms.
+
+    Beside a sure answer a less sure one counts for more: questions with several pieces of evidence find each of them
+    only half as well.
+    """
+    if calibration is None:
+        return {candidate.chunk_id: shares.get(candidate.chunk_id, 0.0) for candidate in candidates}
+    is_cjk_question = is_cjk(question.text)
+    own: dict[int, float] = {}
+    for candidate in candidates:
+        if (chunk := chunks.get(candidate.chunk_id)) is not None:
+            share = shares.get(candidate.chunk_id, 0.0)
+            evidence = Evidence(share, candidate.cosine, is_cjk(chunk.text) != is_cjk_question)
+            own[candidate.chunk_id] = calibration.relevance(evidence)
+    best = min(max(own.values(), default=0.0), 1.0)
+    company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
+    return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}
 
 
 def make_snippet(text: str, terms: Sequence[str], max_chars: int = SNIPPET_CHARS) -> Snippet:
