@@ -13,6 +13,7 @@ from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text
 from assistant.bootstrap import finish_bootstrap
@@ -23,6 +24,7 @@ from assistant.events import (
     Event,
     FinishReason,
     Notice,
+    Recalled,
     ToolFinished,
     TurnFailed,
     TurnFinished,
@@ -30,7 +32,7 @@ from assistant.events import (
 )
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, Row
-from assistant.messages import BlockKey, ToolResultState, UserMsg, block_keys
+from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys
 from assistant.models.failures import explain_model_error
 from assistant.prompts import Language, render
 from assistant.transcript import events_of_rows
@@ -108,6 +110,7 @@ class Conversation:
         context: Context,
         compaction: MemoryCompactionHook,
         steps: StepHook,
+        recall: RecallHook | None,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
@@ -119,6 +122,7 @@ class Conversation:
         self._context = context
         self._compaction = compaction
         self._steps = steps
+        self._recall = recall
         self._workspace = workspace
         self._language = language
         self._now = now
@@ -304,7 +308,16 @@ class Conversation:
         self._deny_parked(text)
         message = UserMsg("user", text)
         self._keeper.start_turn(message)
-        await self._turn(message.id, text, self._runner.reply(message))
+        await self._turn(message.id, text, self._reply_to(message))
+
+    async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
+        if self._recall is not None:
+            lines = await self._recall.find(message.get_text_content() or "", [*self._runner.context, message])
+            if lines:
+                self._keeper.recall(lines)
+                yield Recalled(lines)
+        async for event in self._runner.reply(message):
+            yield event
 
     async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
         self._events.forget_before(self._turn_start if self._turn_start is not None else self._events.end)
