@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from assistant.agent.approvals import Rules
 from assistant.agent.build import build_agent, restore_state
@@ -20,6 +21,8 @@ from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
+from assistant.agent.memory_tools import MemoryDesk, memory_tools
+from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
@@ -31,6 +34,9 @@ from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
+from assistant.index.dialog import read_dialog
+from assistant.index.embeddings import EmbedderSettings, make_embedder
+from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.journal import Journal
 from assistant.memory.decoding import decode_text
 from assistant.memory.log import MemoryChange, MemoryLog, Origin
@@ -40,6 +46,7 @@ from assistant.models.chat import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_test import test_connection
 from assistant.ownership import HomeOwnership
 from assistant.prompts import Language, language_of
+from assistant.redaction import mask_secrets
 from assistant.sessions import Session, Sessions
 from assistant.settings import Settings, load_settings
 from assistant.tokens import TokenCounter
@@ -81,9 +88,12 @@ def open_store(settings: Settings) -> Store:
 class Assistant:
     """One home that is open: its model, its conversations, its memory."""
 
-    def __init__(self, settings: Settings, store: Store, model: ChatModel, compactor: ChatModel | None) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, model: ChatModel, compactor: ChatModel | None, index: MemoryIndex
+    ) -> None:
         self.settings = settings
         self.store = store
+        self.index = index
         self.model = model
         self._compactor = compactor
         self.counter = TokenCounter(model.vocabulary)
@@ -105,8 +115,19 @@ class Assistant:
 
     @property
     def has_file_tools(self) -> bool:
-        """False where tools are off or the window is too small for their schemas."""
-        return self.settings.tools != "off" and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        """False where tools are off, the model calls none, or the window is too small for their schemas."""
+        is_able = self.model.calls_tools and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        return self.settings.tools != "off" and is_able
+
+    @property
+    def has_memory_tools(self) -> bool:
+        """False where memory is off or the model calls no tools."""
+        return self.settings.memory == "on" and self.model.calls_tools
+
+    @property
+    def has_recall(self) -> bool:
+        """False where memory or recall is off, and for the offline assistant, which looks by itself."""
+        return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
@@ -166,12 +187,21 @@ class Assistant:
         backend = ToolBackend(
             self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
         )
+        desk = MemoryDesk(
+            notes=self.notes,
+            index=self.index,
+            session_id=session.session_id,
+            context_ids=lambda: {message.id for message in state.context},
+            language=language,
+            now=store.clock.now,
+        )
         toolkit = build_toolkit(
             backend=backend,
             start_folder=self.workspace.files_folder,
             skills_folder=self.workspace.skills_folder,
             language=language(),
             has_file_tools=self.has_file_tools,
+            own_tools=memory_tools(desk) if self.has_memory_tools else [],
         )
         policy = self.policy
         source = PromptSource(
@@ -200,7 +230,15 @@ class Assistant:
         )
         compaction = MemoryCompactionHook(context)
         steps = StepHook(keeper.keep, self.settings.max_steps)
-        hooks = [prompt, compaction, steps, ApprovalHook(rules), ToolResultHook(context.cap)]
+        recall = RecallHook(self.index, language, self.counter.text) if self.has_recall else None
+        hooks = [
+            prompt,
+            compaction,
+            *([recall] if recall else []),
+            steps,
+            ApprovalHook(rules),
+            ToolResultHook(context.cap),
+        ]
         agent = build_agent(self.model.model, toolkit, state, hooks)
         conversation = Conversation(
             keeper=keeper,
@@ -208,6 +246,7 @@ class Assistant:
             context=context,
             compaction=compaction,
             steps=steps,
+            recall=recall,
             journal=store.journal,
             events=events,
             workspace=self.workspace,
@@ -253,19 +292,47 @@ class Assistant:
             conversation.emit(event)
 
 
+def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryIndex:
+    """The search index of the home, still to be entered. Only the owner of the home may change it."""
+    embedder = make_embedder(
+        EmbedderSettings(
+            settings.embedder,
+            settings.embedding_model,
+            settings.embedding_base_url,
+            settings.embedding_api_key.get_secret_value(),
+            settings.embedding_dimensions,
+        )
+    )
+    return MemoryIndex(
+        IndexSettings(settings.home, settings.memory_store_backend, settings.memory_store_url, is_owner),
+        embedder,
+        read_dialog,
+        store.clock.now,
+        mask=lambda text: mask_secrets(text).text,
+    )
+
+
+def as_guest(settings: Settings, folder: Path) -> Settings:
+    """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
+
+
 @asynccontextmanager
 async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
     Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
     """
-    store = open_store(settings)
     async with AsyncExitStack() as stack:
+        if settings.is_public:
+            settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
+        store = open_store(settings)
         ownership = stack.enter_context(HomeOwnership(store.workspace))
         ownership.tell_address(address)
         model = await connect_model(settings)
         compactor = await connect_compactor(settings, model)
-        assistant = Assistant(settings, store, model, compactor)
+        index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
+        assistant = Assistant(settings, store, model, compactor, index)
         stack.push_async_callback(assistant.close)
         days = assistant.policy.retention_days
         await asyncio.to_thread(store.artifacts.remove_expired, days, set(), store.clock.now())

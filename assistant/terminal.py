@@ -21,7 +21,7 @@ from assistant.events import (
 _SHOWN_CHARS = 300
 
 
-def terminal_text(event: Event) -> str:
+def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
     """What is printed for an event; empty for events a terminal does not show. Control characters are taken out."""
     match event:
         case TextDelta():

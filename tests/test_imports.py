@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
     ("tokens", "events", "clock", "healing"),
-    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
+    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction", "text_encoding"),
     ("errors", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}

@@ -30,33 +30,30 @@ class DecodedText:
 
 
 def decode_text(content: bytes) -> DecodedText:
-    """The text of these bytes: by byte order mark, else UTF-8, UTF-16, Chinese (GBK), Western, the first that fits."""
+    """The text of these bytes: by byte order mark, else UTF-16, UTF-8, Chinese (GBK), Western, the first that fits."""
     for mark, encoding in _MARKS:
-        if content.startswith(mark) and (text := _decoded(content.removeprefix(codecs.BOM_UTF8), encoding)) is not None:
+        if content.startswith(mark) and (text := _decoded(content, encoding)) is not None:
             return _decoded_text(text.removeprefix("\ufeff"), encoding)
-    candidates = [("utf-8", content), *_utf16_guess(content), ("gb18030", content), ("cp1252", content)]
-    for encoding, part in candidates:
-        text = _decoded(part, encoding)
+    for encoding in (*_utf16_guess(content), "utf-8", "gb18030", "cp1252"):
+        text = _decoded(content, encoding)
         if text is not None and (encoding != "gb18030" or _is_chinese(text)):
             return _decoded_text(text, encoding)
     return _decoded_text(content.decode("latin-1"), "latin-1")
 
 
-def _utf16_guess(content: bytes) -> list[tuple[str, bytes]]:
-    """UTF-16 without a mark: every other byte of Latin text is zero."""
-    if len(content) % 2 or b"\0" not in content:
+def _utf16_guess(content: bytes) -> list[str]:
+    """UTF-16 without a mark: of each two bytes of Latin text one is zero, and always the same one."""
+    first, second = content[0::2].count(0), content[1::2].count(0)
+    if len(content) % 2 or max(first, second) * 5 < len(content) or min(first, second):
         return []
-    is_little = content[1::2].count(0) > content[0::2].count(0)
-    return [("utf-16-le" if is_little else "utf-16-be", content)]
+    return ["utf-16-be" if first else "utf-16-le"]
 
 
 def _decoded(content: bytes, encoding: str) -> str | None:
     try:
-        text = content.decode(encoding)
+        return content.decode(encoding)
     except UnicodeDecodeError:
         return None
-    # Zero bytes are valid UTF-8 and yet no text.
-    return None if "\0" in text else text
 
 
 def _is_chinese(text: str) -> bool:

@@ -7,10 +7,8 @@ import hashlib
 import re
 import threading
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -63,7 +61,6 @@ class MemoryChange:
     masked: tuple[str, ...] = ()
     snapshot: str | None = None
     original: str | None = None
-    kind: Literal["change"] = "change"
 
     @property
     def added_lines(self) -> list[str]:
@@ -233,12 +230,9 @@ def _text_with(text: str, change: MemoryChange) -> str:
 
 def _edits(before: str, after: str) -> tuple[Edit, ...]:
     old, new = _LINE.findall(before), _LINE.findall(after)
+    opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return tuple(
         Edit(start, stop, tuple(new[new_start:new_stop]))
-        for kind, start, stop, new_start, new_stop in _opcodes(old, new)
+        for kind, start, stop, new_start, new_stop in opcodes
         if kind != "equal"
     )
-
-
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

@@ -50,7 +50,7 @@ class Notes:
 
     def read(self, name: str) -> Note:
         """The file as text whatever its encoding; a missing one is empty."""
-        content = self._content(self._workspace.memory_path(name))
+        content = _content(name, self._workspace.memory_path(name))
         decoded = decode_text(content)
         return Note(name, decoded.text, digest_of(content), _notice(name, decoded))
 
@@ -61,7 +61,7 @@ class Notes:
         """
         path = self._workspace.memory_path(name)
         with hold_lock(path):
-            content = self._content(path)
+            content = _content(name, path)
             if digest_of(content) != base_digest:
                 raise ConflictError(name)
             changes = self._replace(name, path, content, text, _origin(writer))
@@ -78,7 +78,7 @@ class Notes:
         path = self._workspace.memory_path(name)
         masked = mask_secrets("\n".join(lines))
         with hold_lock(path):
-            content = self._content(path)
+            content = _content(name, path)
             text = decode_text(content).text
             if replaces is None:
                 new = new_lines_of(text, [masked.text])
@@ -98,7 +98,7 @@ class Notes:
             raise WorkspaceError(f"The memory log has no change {change_id!r}.")
         path = self._workspace.memory_path(change.path)
         with hold_lock(path):
-            content = self._content(path)
+            content = _content(change.path, path)
             merged = merge(self._log.text_after(change), self._log.text_before(change), decode_text(content).text)
             if merged.conflicts:
                 raise ConflictError(change.path)
@@ -106,27 +106,34 @@ class Notes:
         return self._tell(changes)
 
     def note_outside_change(self, name: str) -> MemoryChange | None:
-        """Log what an editor or another program made of the file; None when the log knows it so."""
+        """Log what an editor or another program made of the file.
+
+        None when the log knows it so, or sees the file for the first time.
+        """
         path = self._workspace.memory_path(name)
         with hold_lock(path):
-            change = self._record_outside(name, self._content(path))
+            change = self._record_outside(name, _content(name, path))
         return self._tell([change])
 
     def _replace(
-        self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] = ()
+        self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
     ) -> list[MemoryChange | None]:
-        """Write and log; what happened outside since the newest logged change is logged before it."""
+        """Write and log; what happened outside since the newest logged change is logged before it.
+
+        `kinds` is given where the new part of the text is masked already.
+        """
         decoded = decode_text(content)
+        if kinds is None:
+            masked = mask_secrets(text)
+            text, kinds = masked.text, masked.kinds
+        text = encode(text.replace("\0", "")).decode()
         if text == decoded.text:
             return []
         outside = self._record_outside(name, content)
-        masked = mask_secrets(text) if not kinds else None
-        if masked:
-            text, kinds = masked.text, masked.kinds
         new_content = encode(text.replace("\n", decoded.newline))
         replace_file(path, new_content)
         try:
-            change = self._record(name, new_content, origin, kinds)
+            change = self._record(name, text, new_content, origin, kinds)
         except OSError:
             # A change that cannot be logged is none.
             with suppress(OSError):
@@ -135,21 +142,33 @@ class Notes:
         return [outside, change]
 
     def _record_outside(self, name: str, content: bytes) -> MemoryChange | None:
-        if digest_of(content) == self._log.latest_digest(name):
+        """The logged change, None where there was none or the file was never seen before: that is no change."""
+        digest = self._log.latest_digest(name)
+        if digest_of(content) == digest:
             return None
-        return self._record(name, content, Origin(OUTSIDE_WRITER), ())
-
-    def _record(self, name: str, content: bytes, origin: Origin, kinds: tuple[str, ...]) -> MemoryChange | None:
         decoded = decode_text(content)
+        original = None if decoded.is_utf8 else content
+        change = self._record(name, decoded.text, content, Origin(OUTSIDE_WRITER), (), original)
+        return change if digest else None
+
+    def _record(
+        self,
+        name: str,
+        text: str,
+        content: bytes,
+        origin: Origin,
+        kinds: tuple[str, ...],
+        original: bytes | None = None,
+    ) -> MemoryChange | None:
         return self._log.record(
             name,
-            decoded.text,
+            text,
             digest_of(content),
             origin,
             change_id=uuid.uuid4().hex,
             at=self._now().isoformat(timespec="milliseconds"),
             masked=kinds,
-            original=None if decoded.is_utf8 else content,
+            original=original,
         )
 
     def _tell(self, changes: list[MemoryChange | None]) -> MemoryChange | None:
@@ -160,12 +179,14 @@ class Notes:
                 tell(change)
         return told[-1] if told else None
 
-    @staticmethod
-    def _content(path: Path) -> bytes:
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            return b""
+
+def _content(name: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise WorkspaceError(f"{name} cannot be read: {error}") from None
 
 
 def _replaced(name: str, text: str, lines: str, replaces: str) -> str:

@@ -1,4 +1,4 @@
-"""What of a request is conversation, as somebody who summarises or answers reads it: who said what, what stood before."""
+"""What of a request is conversation, as a summariser or answerer reads it: who said what, what stood before."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _FACT = re.compile(
     r"|\b(?:is|are|was|were|has|have|had)\b|我|记住|喜欢|决定|生日|名字|截止|是|在|有",
     re.IGNORECASE,
 )
+_SOURCE = re.compile(r"^\[[^\]\s]+:\d+\] ", re.MULTILINE)
 # What a writer put where there was nothing.
 _EMPTY = {"(none)", "（无）", "(无)"}
 
@@ -66,8 +67,10 @@ def known_lines(request: ChatRequest) -> list[str]:
     texts = re.findall(r'<file path="(?!AGENTS\.md)[^"]*">\n(.*?)</file>', request.system, re.DOTALL)
     for message in request.messages:
         if message.role == "user":
-            summary = parts_between(message.text, "summary")
-            texts += [*summary, *parts_between(message.text, r"pinned[^>]*")] if summary else [message.text]
+            ours = [
+                part for tag in ("summary", r"pinned[^>]*", "recalled") for part in parts_between(message.text, tag)
+            ]
+            texts += [_SOURCE.sub("", part) for part in ours] or [message.text]
         elif message.role == "tool":
             texts.append(message.text)
     return [line for text in texts for line in sentences(text) if line not in _EMPTY]
@@ -86,7 +89,12 @@ def parts_between(text: str, tag: str) -> list[str]:
 
 def is_fact(line: str) -> bool:
     """True for a statement; a question tells nothing."""
-    return 12 <= len(line) <= 400 and not line.endswith(("?", "？")) and _FACT.search(line) is not None
+    return (
+        len(line) <= 400
+        and len(line.encode()) >= 12
+        and not line.endswith(("?", "？"))
+        and _FACT.search(line) is not None
+    )
 
 
 def unique(lines: Sequence[str]) -> list[str]:
@@ -108,7 +116,6 @@ def _lines_by_heading(text: str) -> dict[str, list[str]]:
     for line in text.splitlines():
         if heading := _HEADING.match(line):
             title = heading[1]
-        elif said := line.strip().removeprefix("- ").strip():
-            if said not in _EMPTY:
-                found.setdefault(title, []).append(said)
+        elif (said := line.strip().removeprefix("- ").strip()) and said not in _EMPTY:
+            found.setdefault(title, []).append(said)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -30,6 +31,7 @@ _READ = re.compile(r"(?:\bread|读取?) *`([^`]+)`", re.IGNORECASE)
 _OPENING = re.compile(
     r"(?:begin|start) (?:every|each) (?:answer|reply) with:? *[\"“]?([^\"”\n]+?)[\"”]?\.?$", re.I | re.M
 )
+_GO_ON = re.compile(r"Go on from where you stopped|请从停下的地方继续", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _MAX_TOKENS = re.compile(r"at most ([\d,]+) tokens|最多 ([\d,]+) 个 token")
 # Which sections take which kind of fact, by words of their titles in both languages.
@@ -66,6 +68,7 @@ class RuleBasedPlayer:
       previous summary and take the person's new statements by kind, within the tokens allowed. See `Quality`.
     - Flush: the tools `read` and `add_lines` are offered. The person's statements that no memory file shown has go
       into `add_lines` calls, once, the oldest first.
+    - Connection test: the tool `connection_check` is called with the code that was given.
     - "run `…`" and "read `…`" in the newest user message: one call each, in parallel, then the results in a sentence.
     - "30-step task": one call a step, the step's number in the text, until the last one has its result.
     - Anything else: the known sentence that shares most words with the newest user message.
@@ -91,18 +94,18 @@ class RuleBasedPlayer:
     def __call__(self, request: ChatRequest) -> Reply:
         if {"read", "add_lines"} <= set(request.tools):
             return self._flush(request)
-        if not request.tools and self._summary_marker.search(request.system):
-            return Reply(text=self._summary(request))
+        if request.tools == ("connection_check",):
+            return _connection_check(request)
+        user = "\n".join(message.text for message in request.messages if message.role == "user")
+        is_summary = not request.tools and self._summary_marker.search(request.system)
+        if is_summary and (titles := headings_asked(request.system, user)):
+            return Reply(text=self._summary(user, titles))
         reply = self._task(request) or _named_calls(request) or Reply(text=_answer(request))
-        return Reply(
-            text=reply.text, calls=reply.calls, thinking="Let me see what stands here." if self._thinks else ""
-        )
+        return replace(reply, thinking="Let me see what stands here." if self._thinks else "")
 
-    def _summary(self, request: ChatRequest) -> str:
+    def _summary(self, user: str, titles: Sequence[str]) -> str:
         if self.quality == "failing":
             return "I would rather not."
-        user = "\n".join(message.text for message in request.messages if message.role == "user")
-        titles = headings_asked(request.system, user) or ["Goal"]
         material = material_of(user)
         sections: dict[str, list[str]] = {title: [] for title in titles}
         if self.quality == "good":
@@ -227,8 +230,13 @@ def _answer(request: ChatRequest) -> str:
 def _newest_said(request: ChatRequest) -> str:
     """The newest user message that is neither a fenced hint nor the summary."""
     said = [message.text for message in request.messages if message.role == "user"]
-    own = [text for text in said if not text.lstrip().startswith("<") and not parts_between(text, "summary")]
-    return own[-1] if own else ""
+    return next((text for text in reversed(said) if not _is_ours(text)), "")
+
+
+def _is_ours(text: str) -> bool:
+    """True for what the assistant's program put among the person's messages: a hint, the summary, a nudge to go on."""
+    fenced = parts_between(text, "summary") + parts_between(text, "recalled")
+    return bool(fenced) or text.lstrip().startswith("<") or _GO_ON.match(text) is not None
 
 
 def _since(request: ChatRequest, user_text: str) -> str:
@@ -239,6 +247,11 @@ def _since(request: ChatRequest, user_text: str) -> str:
 def _last_line(request: ChatRequest) -> str:
     lines = [line for result in request.results_since_user()[-1:] for line in result.splitlines() if line.strip()]
     return f"The last line was: {lines[-1].strip()[:200]}" if lines else ""
+
+
+def _connection_check(request: ChatRequest) -> Reply:
+    codes = re.findall(r"\b[0-9a-f]{6}\b", request.last_user)
+    return Reply(calls=(ReplyCall("connection_check", {"code": codes[-1] if codes else ""}),))
 
 
 def _add_lines(file: str, heading: str, lines: list[str]) -> ReplyCall | None:

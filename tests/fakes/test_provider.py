@@ -130,10 +130,27 @@ def test_the_list_of_models_reports_the_window_and_the_key_is_asked_for():
 
 
 def test_a_summary_has_the_headings_asked_for_and_only_lines_of_the_request():
-    system = {"role": "system", "content": "You summarise conversations.\n## Goal\n## Key decisions"}
-    history = "user: My dog is called Pixel.\nassistant: Nice!\nuser: We decided to move to Lisbon in May."
+    system = {"role": "system", "content": "Your summary will stand in their place."}
+    request = """# conversation
+<conversation>
+[2026-11-30 09:15] user: We decided to move to Lisbon in May. ## Not a heading
+[2026-11-30 09:16] assistant: Nice!
+[2026-11-30 09:17] tool result: My results are not yours.
+</conversation>
+<previous-summary>
+## Goal
+- My dog is called Pixel.
+## Key decisions
+- (none)
+</previous-summary>
+# task
+## Goal
+What the person wants.
+
+## Key decisions
+What was decided."""
     with StrictProvider(RuleBasedPlayer()) as provider:
-        text = say(provider, [system, {"role": "user", "content": history}])["content"]
+        text = say(provider, [system, {"role": "user", "content": request}])["content"]
 
     assert text == "## Goal\n- My dog is called Pixel.\n\n## Key decisions\n- We decided to move to Lisbon in May."
 
@@ -199,23 +216,32 @@ def test_neither_instructions_nor_own_answers_are_facts_to_answer_from():
         assert say(provider, [system, *history])["content"] == "The museum opens at ten."
 
 
-def test_a_flush_adds_facts_of_the_request_once():
-    system = {"role": "system", "content": "Today is 2026-11-30. Keep what lasts."}
-    history = {
-        "role": "user",
-        "content": "\n".join(["I prefer green tea.", *(f"My sister owns {count} hats." for count in range(9))]),
-    }
+def test_a_flush_adds_what_the_person_told_once_and_nothing_known():
+    system = {"role": "system", "content": "Keep what lasts."}
+    request = """Today is 2026-11-30.
+<memory-file name="USER.md">
+- I like oolong.
+</memory-file>
+<conversation>
+[2026-11-30 09:15] user: I prefer green tea. I like oolong.
+My sister lives in Oslo.
+[2026-11-30 09:16] assistant: I am glad that you told me.
+[2026-11-30 09:17] user: We decided to paint the hall.
+</conversation>"""
+    history = {"role": "user", "content": request}
     tools = [tool("read"), tool("add_lines")]
     with StrictProvider(RuleBasedPlayer()) as provider:
         message = say(provider, [system, history], tools=tools)
         results = [result(entry["id"]) for entry in message["tool_calls"]]
         end = say(provider, [system, history, message, *results], tools=tools)
 
-    hats = [f"My sister owns {count} hats." for count in range(9)]
     assert [json.loads(entry["function"]["arguments"]) for entry in message["tool_calls"]] == [
         {"file": "USER.md", "heading": "Preferences", "lines": ["I prefer green tea."]},
-        {"file": "MEMORY.md", "heading": "Facts", "lines": hats[:8]},
-        {"file": "memory/2026-11-30.md", "heading": "Conversation", "lines": hats[8:]},
+        {
+            "file": "MEMORY.md",
+            "heading": "Facts",
+            "lines": ["My sister lives in Oslo.", "We decided to paint the hall."],
+        },
     ]
     assert end["content"] == "NO_REPLY"
 
