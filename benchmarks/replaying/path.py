@@ -105,10 +105,9 @@ class _Walker:
             async for event in told:
                 events.append(event)
                 self._see(event)
-        if not text.startswith("/"):
-            end = events[-1] if events else None
-            if not isinstance(end, TurnFinished) or end.reason != "completed" or not _answer_in(events):
-                self.seen.faults.append(f"no whole answer to {text[:60]!r}: {end}")
+        ends = [event.reason for event in events if isinstance(event, TurnFinished)]
+        if not text.startswith("/") and (ends != ["completed"] or not _answer_in(events)):
+            self.seen.faults.append(f"no whole answer to {text[:60]!r}: {ends}")
         return events
 
     async def undo_first(self) -> None:
