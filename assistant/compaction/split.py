@@ -43,6 +43,8 @@ class Split:
 
 def split(messages: Sequence[Msg], keep_tokens: int, counter: TokenCounter, policy: CompactionPolicy) -> Split:
     """The newest steps that fit `keep_tokens` stay, with what is always kept; 0 keeps only the latter."""
+    if not messages:
+        return Split((), (), [], None, 0, 0, True)
     steps = whole_steps(messages)
     newest_user = max((index for index, message in enumerate(messages) if message.role == "user"), default=-1)
     sizes = [_step_tokens(messages, step, counter) for step in steps]

@@ -23,9 +23,11 @@ from assistant.tokens import TokenCounter
 
 TURN_PREFIX_CAP_RATIO = 0.5
 """Share of the summary's cap for the part about a running turn."""
-# Share of the summariser's window for one piece of conversation; the rest is for the previous summary, the
-# instructions, the answer and what a count before calibration misses.
-_PIECE_RATIO = 0.6
+# One piece of conversation leaves room in the summariser's window for the previous summary, the answer, the
+# instructions, and for what a count before calibration misses.
+_PIECE_RATIO = 0.8
+_INSTRUCTION_TOKENS = 1_000
+_MIN_PIECE_TOKENS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def summary_task(
     """The task for a split. `summariser_window_tokens` is the window of the model that is asked, None: the chat's."""
     window = summariser_window_tokens or policy.max_input_length
     cap = policy.summary_cap_tokens
-    piece_tokens = max(400, min(round(window * _PIECE_RATIO), window - 3 * cap))
+    beside = counter.text(previous_summary) + 2 * cap + _INSTRUCTION_TOKENS
+    piece_tokens = max(_MIN_PIECE_TOKENS, min(round(window * _PIECE_RATIO), window - beside))
     history = write_transcript(split.older)
     prefix = write_transcript(split.turn_prefix)
     sections = sections_for(policy.preset, language)

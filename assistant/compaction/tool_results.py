@@ -115,7 +115,8 @@ def shorten_results(
             recent.append(result)
         else:
             result.cut(policy.old_max_bytes, policy, place)
-    _fit_together(recent, round(left_tokens * RECENT_RESULTS_RATIO), policy, counter, place)
+    if recent:
+        _fit_together(recent, round(left_tokens * RECENT_RESULTS_RATIO), policy, counter, place)
     changed = [result for result in results if result.block is not result.original]
     artifacts = tuple(result.artifact for result in changed if result.artifact is not None)
     return Shortened(_replace_blocks(messages, changed), artifacts, len(changed))
