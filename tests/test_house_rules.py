@@ -141,8 +141,8 @@ def _undocumented(files: list[SourceFile]) -> Iterator[str]:
 
 
 def _without_docstring(file: SourceFile, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
-    overrides = any(ast.unparse(decorator).endswith("override") for decorator in node.decorator_list)
-    if not overrides and not ast.get_docstring(node):
+    spoken_for = any(ast.unparse(decorator).endswith(("override", ".setter")) for decorator in node.decorator_list)
+    if not spoken_for and not ast.get_docstring(node):
         yield f"{file.name}:{node.lineno} {node.name}"
 
 
