@@ -105,10 +105,11 @@ def shorten_results(
     The recent ones together stay within a share of `left_tokens`; with nothing left all are cut like old ones.
     """
     results = _results_of(messages)
+    browser_names = {name for name in {result.block.name for result in results} if is_browser_tool(name, policy)}
     recent: list[_Result] = []
     for index, result in enumerate(results):
         is_recent = result.is_newest_step or index >= len(results) - policy.recent_n
-        if not result.is_newest_step and is_browser_tool(result.block.name, policy):
+        if not result.is_newest_step and result.block.name in browser_names:
             result.cut_to_reference(place)
         elif is_recent and left_tokens > 0:
             result.cut(policy.recent_max_bytes, policy, place)
@@ -151,7 +152,7 @@ class _Result:
 
     def cut_to_reference(self, place: ArtifactPlace) -> None:
         known = reference_of(self.block)
-        has_pictures = any(isinstance(part, DataBlock) for part in self.block.output)
+        has_pictures = _has_pictures(self.block)
         if known is not None and known.limit_bytes == 0 and not has_pictures:
             return
         capped = cap_result(self.block, 0, place, call=self.call)
@@ -222,6 +223,10 @@ def _text_of(block: ToolResultBlock) -> str:
     if isinstance(block.output, str):
         return block.output
     return "\n".join(part.text for part in block.output if isinstance(part, TextBlock))
+
+
+def _has_pictures(block: ToolResultBlock) -> bool:
+    return not isinstance(block.output, str) and any(isinstance(part, DataBlock) for part in block.output)
 
 
 def _reference_to(text: str, reading: Reading | None, artifact: Artifact | None) -> ArtifactReference:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin
 from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
-from assistant.compaction.split import has_whole_pairs
 from assistant.compaction.summary import Ask
 from assistant.errors import ModelError
 from assistant.messages import BlockKey, Msg, ToolCallState, block_keys
@@ -22,7 +15,6 @@ from tests.compaction.conversations import (
     CHINESE,
     call,
     chat,
-    grown_history,
     policy,
     reply,
     request,
@@ -41,8 +33,13 @@ TURN_NOTES = (
 
 
 def run(asked: CompactionRequest, ask: Ask | None) -> Outcome:
-    """The outcome of one check."""
-    return asyncio.run(compact(asked, ask))
+    """The outcome of one check. A scripted summariser never waits, so no event loop is needed."""
+    running = compact(asked, ask)
+    try:
+        running.send(None)
+    except StopIteration as finished:
+        return finished.value
+    raise AssertionError("the check waited for something")
 
 
 def good(_: str) -> str:
@@ -305,27 +302,3 @@ def test_a_parked_approval_survives_a_forced_compaction() -> None:
     outcome = run(request(messages, SMALL), None)
     assert [block.id for block in outcome.messages[-1].content] == ["p1", "p2", "p2"]
     assert outcome.messages[-1].id == "a9"
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(["copaw", "skill_compose"]), st.sampled_from(["en", "zh"]), st.booleans())
-def test_no_key_is_ever_lost(seed: int, preset: str, language: str, has_model: bool) -> None:
-    messages = grown_history(seed, 120)
-    before = [message.model_dump_json() for message in messages]
-    rules = policy(4_000, preset)
-    ask = ScriptedAsk([good, "ok"]) if has_model else None
-    outcome = run(request(messages, rules, language=language), ask)
-    assert [message.model_dump_json() for message in messages] == before
-    folded = outcome.record.keys if outcome.record else ()
-    assert sorted(map(str, [*folded, *block_keys(outcome.messages)])) == sorted(map(str, block_keys(messages)))
-    assert has_whole_pairs(outcome.messages)
-    if outcome.record is None:
-        return
-    assert outcome.record.summary_tokens <= rules.summary_cap_tokens + 2
-    after = replace(
-        request(outcome.messages, rules, language=language),
-        previous_summary=outcome.summary,
-        guards=Guards(after_last_compaction=outcome.after_tokens),
-    )
-    again = run(after, ScriptedAsk([RuntimeError("must not be asked twice")])) if not outcome.is_over else outcome
-    assert block_keys(again.messages) == block_keys(outcome.messages)
