@@ -42,7 +42,7 @@ NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 @given(SEEDS)
 def test_two_thousand_histories_lose_nothing(seed: int) -> None:
     for number in range(HISTORIES_A_SEED):
-        check_history(seed + number, blocks=40, window=3_000)
+        check_history(seed + number, blocks=30, window=2_500)
 
 
 @pytest.mark.parametrize("blocks", [1_000, 4_000, 8_000])

@@ -79,6 +79,11 @@ def test_the_running_reply_keeps_its_id_on_both_sides() -> None:
     assert [message.id for message in found.kept] == ["u1", "running"]
 
 
+def test_a_reply_that_has_not_begun_stays_for_the_loop_to_fill() -> None:
+    messages = [*chat(3), user("the request", "u9"), reply(id_="running")]
+    assert [message.id for message in parts(messages, 0).kept] == ["u9", "running"]
+
+
 def test_parallel_results_of_the_newest_step_stay_whole_even_above_the_budget() -> None:
     newest = [thought("plan"), call("p1"), call("p2"), result("p1", "x" * 50_000), result("p2", "y" * 50_000)]
     found = parts([user("the request"), reply(*tool_steps(3), *newest)], 0)
