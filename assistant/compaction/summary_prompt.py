@@ -16,7 +16,7 @@ from assistant.compaction.sections import (
     write_sections,
 )
 from assistant.compaction.split import Split
-from assistant.compaction.transcript import fence_safe, split_in_pieces, write_transcript
+from assistant.compaction.transcript import fence_safe, shorten_for_reading, split_in_pieces, write_transcript
 from assistant.messages import TextBlock
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
@@ -28,6 +28,7 @@ TURN_PREFIX_CAP_RATIO = 0.5
 _PIECE_RATIO = 0.8
 _INSTRUCTION_TOKENS = 1_000
 _MIN_PIECE_TOKENS = 400
+_REQUEST_BYTES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,4 +161,6 @@ def turn_prefix_prompt(task: SummaryTask, piece: str, earlier: str) -> str:
 def _request_text(split: Split) -> str:
     if split.request is None:
         return ""
-    return fence_safe("\n".join(block.text for block in split.request.content if isinstance(block, TextBlock)))
+    text = "\n".join(block.text for block in split.request.content if isinstance(block, TextBlock))
+    # It stays in the context whole; here it only tells what the steps are for.
+    return fence_safe(shorten_for_reading(text, _REQUEST_BYTES))

@@ -271,3 +271,28 @@ def test_no_call_is_touched() -> None:
     short = shorten_results(messages, COPAW, 100_000, TokenCounter(), place())
     calls = [block for block in short.messages[1].content if isinstance(block, ToolCallBlock)]
     assert calls == [block for block in messages[1].content if isinstance(block, ToolCallBlock)]
+
+
+def test_pictures_of_old_results_leave_the_context() -> None:
+    shot = result("r1", name="Read").model_copy(update={"output": [PAGE]})
+    messages = [user("go"), reply(call("r1", "Read"), shot, *tool_steps(3))]
+    short = shorten_results(messages, COPAW, 100_000, TokenCounter(), place())
+    assert (
+        texts(short.messages)[0]
+        == "[A picture was shown here. It left the context and stands in the journal, dialog/.]"
+    )
+    assert shorten_results(short.messages, COPAW, 100_000, TokenCounter(), place()).messages is short.messages
+
+
+def test_a_large_file_read_keeps_an_extract_that_names_what_stands_in_it() -> None:
+    source = "".join(
+        f"{n:6d}\t{f'class Part{n}:' if n % 100 == 0 else '    value = compute(value)'}\n" for n in range(1, 2001)
+    )
+    read = call("r1", "Read", '{"file_path": "/srv/parts.py"}')
+    once = cap_result(result("r1", source, "Read"), 50_000, place(), call=read)
+    capped = cap_result(once.block, 3_000, place(), call=read)
+    shown = result_text(capped.block)
+    assert "   100\tclass Part100:\n" in shown
+    assert "  1000\tclass Part1000:\n" in shown
+    assert byte_length(shown) < 3_400
+    assert cap_result(capped.block, 3_000, place()).block is capped.block
