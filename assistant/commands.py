@@ -132,7 +132,7 @@ async def _history(call: Call) -> Conversation:
 
 async def _context(call: Call) -> Conversation:
     items = call.conversation.context_items()
-    lines = [f"{item.tokens:>7,}  {item.title}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
+    lines = [f"{item.tokens:>7,}  {item.label}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
     total = sum(item.tokens for item in items)
     call.conversation.emit(Notice("\n".join([*lines, f"{total:>7,}  tokens in all"]), "info"))
     return call.conversation

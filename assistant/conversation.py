@@ -13,16 +13,18 @@ from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text
+from assistant.bootstrap import finish_bootstrap
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
     ApprovalRequested,
-    ContextMeasured,
     Event,
     FinishReason,
     Notice,
+    Recalled,
     ToolFinished,
     TurnFailed,
     TurnFinished,
@@ -30,7 +32,7 @@ from assistant.events import (
 )
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, Row
-from assistant.messages import BlockKey, ToolResultState, UserMsg, block_keys
+from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys
 from assistant.models.failures import explain_model_error
 from assistant.prompts import Language, render
 from assistant.transcript import events_of_rows
@@ -108,6 +110,7 @@ class Conversation:
         context: Context,
         compaction: MemoryCompactionHook,
         steps: StepHook,
+        recall: RecallHook | None,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
@@ -119,6 +122,7 @@ class Conversation:
         self._context = context
         self._compaction = compaction
         self._steps = steps
+        self._recall = recall
         self._workspace = workspace
         self._language = language
         self._now = now
@@ -231,9 +235,9 @@ class Conversation:
         """The calls that wait for the person."""
         return self._runner.approvals()
 
-    def measure(self) -> ContextMeasured:
-        """How full the window is now."""
-        return self._context.measure()
+    def measure(self) -> None:
+        """Tell every reader how full the window is now."""
+        self._context.tell_measure()
 
     def context_items(self) -> list[ContextItem]:
         """What the model sees, in order, with tokens."""
@@ -270,22 +274,7 @@ class Conversation:
 
     async def _run(self, job: Job) -> None:
         try:
-            match job:
-                case Ask():
-                    await self._ask(job.text)
-                case Edit():
-                    self._drop_from(job.message_id)
-                    await self._ask(job.text)
-                case Retry():
-                    await self._retry()
-                case Continue():
-                    await self._turn(self._newest_question_id(), "", self._runner.reply(None))
-                case Answer():
-                    await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
-                case Compact():
-                    await self._context.check("manual", job.hint)
-                case Undo():
-                    self._context.undo()
+            await self._carry_out(job)
         except asyncio.CancelledError:
             self.emit(Notice("Stopped.", "info"))
         except PalimpsestError as error:
@@ -294,6 +283,24 @@ class Conversation:
             log.exception("a job of conversation %s failed", self.session_id)
             self.emit(Notice(f"{type(error).__name__}: {error}"))
 
+    async def _carry_out(self, job: Job) -> None:
+        match job:
+            case Ask():
+                await self._ask(job.text)
+            case Edit():
+                self._drop_from(job.message_id)
+                await self._ask(job.text)
+            case Retry():
+                await self._retry()
+            case Continue():
+                await self._turn(self._newest_question_id(), "", self._runner.reply(None))
+            case Answer():
+                await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
+            case Compact():
+                await self._context.check("manual", job.hint)
+            case Undo():
+                self._context.undo()
+
     async def _ask(self, text: str) -> None:
         if not self._context.fits_alone(text):
             self._save_as_file(text)
@@ -301,7 +308,16 @@ class Conversation:
         self._deny_parked(text)
         message = UserMsg("user", text)
         self._keeper.start_turn(message)
-        await self._turn(message.id, text, self._runner.reply(message))
+        await self._turn(message.id, text, self._reply_to(message))
+
+    async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
+        if self._recall is not None:
+            lines = await self._recall.find(message.get_text_content() or "", [*self._runner.context, message])
+            if lines:
+                self._keeper.recall(lines)
+                yield Recalled(lines)
+        async for event in self._runner.reply(message):
+            yield event
 
     async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
         self._events.forget_before(self._turn_start if self._turn_start is not None else self._events.end)
@@ -312,6 +328,10 @@ class Conversation:
             reason, error = await self._follow_reply(reply)
             self._keeper.end_turn(turn_id, reason, error)
             self._tell_end(turn_id, reason, error)
+            if finish_bootstrap(self._workspace):
+                self.emit(
+                    Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
+                )
         finally:
             self._turn_start = None
 

@@ -27,11 +27,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal", "rebuild", "models", "ownership"),
     ("journal_list",),
     ("journal_files",),
-    ("journal_rows", "artifacts", "bootstrap"),
+    ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
-    ("tokens", "events"),
-    ("clock",),
-    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
+    ("tokens", "events", "clock", "healing"),
+    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction", "text_encoding"),
     ("errors", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}

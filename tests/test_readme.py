@@ -25,7 +25,6 @@ UNDOCUMENTED = {
     "embedding_dimensions",
     "memory_store_backend",
     "memory_store_url",
-    "users",
 }
 SET_BY_THE_PLATFORM = {"space_id", "space_host"}
 

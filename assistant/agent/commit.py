@@ -11,12 +11,22 @@ from datetime import datetime
 
 from agentscope.state import AgentState
 
+from assistant.agent.recall import without_recall
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError
-from assistant.events import FinishReason
+from assistant.events import FinishReason, RecalledLine
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, Row, TurnEndRow, UndoneRow
+from assistant.journal_rows import (
+    BlockRow,
+    CompactionRow,
+    DroppedRow,
+    DropReason,
+    RecalledRow,
+    Row,
+    TurnEndRow,
+    UndoneRow,
+)
 from assistant.messages import BlockKey, Msg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
 from assistant.rebuild import complete_messages
@@ -53,8 +63,13 @@ class SessionKeeper:
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
         self._save(self._current())
 
+    def recall(self, lines: tuple[RecalledLine, ...]) -> None:
+        """The journal says what is handed over for the turn that begins; it is never part of the conversation."""
+        self._journal.append([RecalledRow(self.session.session_id, lines, self.at())])
+
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
-        """Like `keep`, and the journal says how the turn ended."""
+        """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""
+        self.state.context = without_recall(self.state.context)
         row = TurnEndRow(self.session.session_id, turn_id, reason, error, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         self._save(self._current())

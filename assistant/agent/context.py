@@ -1,4 +1,4 @@
-"""What fills the model's window in one conversation: measured, compacted, undone, pinned; the agent's side of the core."""
+"""What fills the model's window in one conversation: measured, compacted, undone, pinned."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ContextItem:
     """One piece of what the model sees."""
 
     part: Part
-    title: str
+    label: str
     text: str
     tokens: int
     key: BlockKey | None = None

@@ -1,4 +1,4 @@
-"""AgentScope's agent as a conversation drives it: a message or an answer in, our events out, a valid state at any end."""
+"""AgentScope's agent as a conversation drives it: a message in, our events out, a valid state at any end."""
 
 from __future__ import annotations
 

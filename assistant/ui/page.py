@@ -44,7 +44,7 @@ def import_gradio() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     inspect.getfile = getfile
     try:
-        import gradio  # noqa: F401
+        import gradio  # noqa: F401  # pyright: ignore[reportUnusedImport]
     finally:
         inspect.getfile = real
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from tests.fakes.wire import ChatRequest, Reply, ReplyCall, sentences, words
@@ -13,6 +14,8 @@ TaskCall = Callable[[int, int, Sequence[str]], ReplyCall]
 
 NOTHING_FOUND = "Nothing in what I was given answers that."
 _HEADING = re.compile(r"^#{2,4} +\S.*$", re.MULTILINE)
+_FENCED = re.compile(r"<(conversation|previous-summary|request|hint|memory-file)\b[^>]*>\n?(.*?)</\1>", re.DOTALL)
+_SPEAKER = re.compile(r"^(?:\[[\d :T-]+\] )?(user|assistant|tool call|tool result): ?")
 _FACT = re.compile(
     r"\b(?:I|I'm|I've|my|we|our|remember|prefer|decided|deadline|allergic|favou?rite|birthday|named?|lives?|works?)\b"
     r"|我|记住|喜欢|决定|生日|名字|截止",
@@ -48,9 +51,10 @@ class SequencePlayer:
 class RuleBasedPlayer:
     """Writes summaries, flush lines and answers from the lines of the request alone.
 
-    - Summary: the system prompt matches `summary_marker`. The headings asked for (in the system prompt, else in the
-      last user message) are filled with facts of the request.
-    - Flush: the tools `read` and `add_lines` are offered. Facts of the user message go into `add_lines` calls, once.
+    - Summary: the system prompt matches `summary_marker` and headings are asked for, in it or in the last user message
+      outside its fences. They are filled with facts of the conversation and the previous summary.
+    - Flush: the tools `read` and `add_lines` are offered. Facts the person told go into `add_lines` calls, once.
+    - Connection test: the tool `connection_check` is called with the code that was given.
     - "run `…`" and "read `…`" in the newest user message: one call each, in parallel, then the results in a sentence.
     - "30-step task": one call a step, the step's number in the text, until the last one has its result.
     - Anything else: the sentence of the request that shares most words with the newest user message.
@@ -76,38 +80,41 @@ class RuleBasedPlayer:
     def __call__(self, request: ChatRequest) -> Reply:
         if {"read", "add_lines"} <= set(request.tools):
             return self._flush(request)
-        if not request.tools and self._summary_marker.search(request.system):
-            return Reply(text=self._summary(request))
+        if request.tools == ("connection_check",):
+            return _connection_check(request)
+        if not request.tools and self._summary_marker.search(request.system) and (headings := _asked_headings(request)):
+            return Reply(text=self._summary(request, headings))
         reply = self._task(request) or _named_calls(request) or Reply(text=_answer(request))
-        return Reply(
-            text=reply.text, calls=reply.calls, thinking="Let me see what stands here." if self._thinks else ""
-        )
+        return replace(reply, thinking="Let me see what stands here." if self._thinks else "")
 
-    def _summary(self, request: ChatRequest) -> str:
-        user_texts = [message.text for message in request.messages if message.role != "system"]
-        headings = _unique(_HEADING.findall(request.system)) or _unique(_HEADING.findall(user_texts[-1])) or ["## Goal"]
-        steps = [line for text in user_texts for line in sentences(text) if _STEP.search(line)]
-        facts = _facts("\n".join(user_texts))
+    def _summary(self, request: ChatRequest, headings: Sequence[str]) -> str:
+        material = _material(request, ("previous-summary", "request", "conversation"))
+        lines = _said(material, ("user", "assistant"))
+        steps = [line for line in lines if _STEP.search(line)]
+        facts = _facts(lines)
         # Old facts first, then the newest: an early one must survive every update of the summary.
         budget = self._summary_chars - len("".join(headings))
         chosen = [*steps[-1:], *_within(facts, budget * 2 // 3), *_within(facts[::-1], budget // 3)[::-1]]
-        lines = _unique(chosen) or sentences(user_texts[-1])[-5:]
-        share = -(-len(lines) // len(headings))
+        kept = _unique(chosen) or lines[-5:]
+        share = -(-len(kept) // len(headings))
         parts: list[str] = []
         for index, heading in enumerate(headings):
-            mine = lines[index * share : (index + 1) * share]
+            mine = kept[index * share : (index + 1) * share]
             parts.append("\n".join([heading, *(f"- {line}" for line in mine or ["(none)"])]))
         return "\n\n".join(parts)
 
     def _flush(self, request: ChatRequest) -> Reply:
         if any(call.name == "add_lines" for message in request.messages for call in message.calls):
             return Reply(text="NO_REPLY")
-        user_text = "\n".join(message.text for message in request.messages if message.role == "user")
-        known = request.system
-        facts = [line for line in _facts(user_text) if line not in known][: self._flush_lines]
+        told = _said(_material(request, ("conversation",)), ("user",))
+        everything = "\n".join(message.text for message in request.messages)
+        known = "\n".join(
+            [request.system, *(body for fence, body in _FENCED.findall(everything) if fence == "memory-file")]
+        )
+        facts = [line for line in _facts(told) if line not in known][: self._flush_lines]
         preferences = [line for line in facts if _PREFERENCE.search(line)]
         others = [line for line in facts if line not in preferences]
-        dates = _DATE.findall(request.system) or _DATE.findall(user_text)
+        dates = _DATE.findall(request.system) or _DATE.findall(everything)
         calls = [
             _add_lines("USER.md", "Preferences", preferences),
             _add_lines("MEMORY.md", "Facts", others[::2]),
@@ -185,8 +192,38 @@ def _last_line(request: ChatRequest) -> str:
     return f"The last line was: {lines[-1].strip()[:200]}" if lines else ""
 
 
-def _facts(text: str) -> list[str]:
-    return _unique([line for line in sentences(text) if 12 <= len(line) <= 400 and _FACT.search(line)])
+def _facts(lines: Sequence[str]) -> list[str]:
+    return _unique([line for line in lines if len(line) <= 400 and len(line.encode()) >= 14 and _FACT.search(line)])
+
+
+def _asked_headings(request: ChatRequest) -> list[str]:
+    outside = _FENCED.sub("", request.messages[-1].text)
+    return _unique(_HEADING.findall(request.system)) or _unique(_HEADING.findall(outside))
+
+
+def _material(request: ChatRequest, fences: Sequence[str]) -> str:
+    """What stands between the fences, in the order in which they are named; without any, all user messages."""
+    text = "\n".join(message.text for message in request.messages if message.role == "user")
+    found = {name: "\n".join(body for fence, body in _FENCED.findall(text) if fence == name) for name in fences}
+    return "\n".join(body for body in found.values() if body) or text
+
+
+def _said(text: str, speakers: Sequence[str]) -> list[str]:
+    """Sentences of these speakers, without the mark of who speaks; lines nobody is named for count as anybody's."""
+    lines: list[str] = []
+    speaker = speakers[0]
+    for line in text.splitlines():
+        if mark := _SPEAKER.match(line):
+            speaker = mark[1]
+            line = line[mark.end() :]
+        if speaker in speakers and not line.startswith("#") and line.strip() != "- (none)":
+            lines += sentences(line)
+    return lines
+
+
+def _connection_check(request: ChatRequest) -> Reply:
+    codes = re.findall(r"\b[0-9a-f]{6}\b", request.last_user)
+    return Reply(calls=(ReplyCall("connection_check", {"code": codes[-1] if codes else ""}),))
 
 
 def _add_lines(file: str, heading: str, lines: list[str]) -> ReplyCall | None:

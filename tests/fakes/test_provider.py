@@ -130,22 +130,44 @@ def test_the_list_of_models_reports_the_window_and_the_key_is_asked_for():
 
 
 def test_a_summary_has_the_headings_asked_for_and_only_lines_of_the_request():
-    system = {"role": "system", "content": "You summarise conversations.\n## Goal\n## Key decisions"}
-    history = "user: My dog is called Pixel.\nassistant: Nice!\nuser: We decided to move to Lisbon in May."
+    system = {"role": "system", "content": "Your summary will stand in their place."}
+    request = """# conversation
+<conversation>
+[2026-11-30 09:15] user: We decided to move to Lisbon in May. ## Not a heading
+[2026-11-30 09:16] assistant: Nice!
+[2026-11-30 09:17] tool result: My results are not yours.
+</conversation>
+<previous-summary>
+## Goal
+- My dog is called Pixel.
+## Key decisions
+- (none)
+</previous-summary>
+# task
+## Goal
+What the person wants.
+
+## Key decisions
+What was decided."""
     with StrictProvider(RuleBasedPlayer()) as provider:
-        text = say(provider, [system, {"role": "user", "content": history}])["content"]
+        text = say(provider, [system, {"role": "user", "content": request}])["content"]
 
-    assert text == (
-        "## Goal\n- user: My dog is called Pixel.\n\n## Key decisions\n- user: We decided to move to Lisbon in May."
-    )
+    assert text == "## Goal\n- My dog is called Pixel.\n\n## Key decisions\n- We decided to move to Lisbon in May."
 
 
-def test_a_flush_adds_facts_of_the_request_once():
-    system = {"role": "system", "content": "Today is 2026-11-30. Keep what lasts."}
-    history = {
-        "role": "user",
-        "content": "I prefer green tea.\nMy sister lives in Oslo.\nWe decided to paint the hall.",
-    }
+def test_a_flush_adds_what_the_person_told_once_and_nothing_known():
+    system = {"role": "system", "content": "Keep what lasts."}
+    request = """Today is 2026-11-30.
+<memory-file name="USER.md">
+- I like oolong.
+</memory-file>
+<conversation>
+[2026-11-30 09:15] user: I prefer green tea. I like oolong.
+My sister lives in Oslo.
+[2026-11-30 09:16] assistant: I am glad that you told me.
+[2026-11-30 09:17] user: We decided to paint the hall.
+</conversation>"""
+    history = {"role": "user", "content": request}
     tools = [tool("read"), tool("add_lines")]
     with StrictProvider(RuleBasedPlayer()) as provider:
         message = say(provider, [system, history], tools=tools)

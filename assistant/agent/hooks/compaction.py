@@ -1,4 +1,4 @@
-"""MemoryCompactionHook: checks the context before every reasoning step and commits what `compaction.pipeline` decides."""
+"""MemoryCompactionHook: checks the context before every reasoning step."""
 
 from __future__ import annotations
 
