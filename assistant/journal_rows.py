@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from assistant.atomic_io import encode
-from assistant.events import CompactionReason, FlushState, RecalledLine
+from assistant.events import CompactionReason, FinishReason, FlushState, RecalledLine
 from assistant.messages import Block, BlockKey
 
-RowKind = Literal["block", "compaction", "undone", "dropped", "flush", "recalled", "deleted"]
+RowKind = Literal["block", "compaction", "turn_end", "undone", "dropped", "flush", "recalled", "deleted"]
 DropReason = Literal["edit", "retry", "clear"]
 
 # A line starts with these, in this order, so that a reader tells whose and what it is without parsing the rest.
@@ -68,6 +68,18 @@ class CompactionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnEndRow:
+    """How a turn ended or why it waits; the newest row of a turn counts. `error` is empty unless the model failed."""
+
+    session_id: str
+    turn_id: str
+    reason: FinishReason
+    error: str
+    at: str
+    kind: Literal["turn_end"] = "turn_end"
+
+
+@dataclass(frozen=True, slots=True)
 class UndoneRow:
     """A compaction was taken back."""
 
@@ -119,7 +131,7 @@ class DeletedRow:
     kind: Literal["deleted"] = "deleted"
 
 
-Row = BlockRow | CompactionRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
+Row = BlockRow | CompactionRow | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
 
 _ROW: TypeAdapter[Row] = TypeAdapter(Annotated[Row, Field(discriminator="kind")])
 

@@ -17,11 +17,12 @@ from assistant.events import (
     ToolFinished,
     ToolStarted,
     ToolState,
+    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row
+from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -71,6 +72,7 @@ class _Teller:
         self._turn: TurnStarted | None = None
         self._open_calls: dict[str, ToolCallBlock] = {}
         self._newest: BlockRow | None = None
+        self._ended: TurnEndRow | None = None
         self._aside: list[Event] = []
 
     def tell(self, row: Row) -> None:
@@ -85,6 +87,8 @@ class _Teller:
             self._aside.append(_compressed(row, flush, row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
             self._aside.append(Recalled(row.lines))
+        elif isinstance(row, TurnEndRow) and self._turn:
+            self._ended = row
 
     def end(self, is_last: bool = False) -> None:
         """Close the turn that is open; what was told after its last block stands behind its end."""
@@ -98,11 +102,20 @@ class _Teller:
                     ToolFinished(call.id, call.name, "interrupted", INTERRUPTED_OUTPUT)
                     for call in self._open_calls.values()
                 ]
-            self.events.append(TurnFinished(self._turn.turn_id, reason, at=self._newest.at))
+            self.events.append(self._end_of(self._turn.turn_id, reason, self._newest.at))
         self.events += self._aside
         self._aside = []
         self._open_calls = {}
         self._turn = None
+        self._ended = None
+
+    def _end_of(self, turn_id: str, reason: FinishReason, at: str) -> Event:
+        if self._ended is None:
+            return TurnFinished(turn_id, reason, at=at)
+        if self._ended.error:
+            return TurnFailed(turn_id, self._ended.error, self._ended.at)
+        is_parked = "awaiting_approval" in (reason, self._ended.reason)
+        return TurnFinished(turn_id, reason if is_parked else self._ended.reason, at=self._ended.at)
 
     def _reason(self, newest: BlockRow) -> FinishReason:
         is_answered = newest.role == "assistant" and not isinstance(newest.block, ToolCallBlock | ToolResultBlock)
@@ -124,6 +137,7 @@ class _Teller:
         self.events += self._aside
         self._aside = []
         self._newest = row
+        self._ended = None
         block = row.block
         match block:
             case TextBlock():
