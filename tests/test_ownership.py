@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def test_a_second_owner_is_refused_with_the_pid_and_address_of_the_first(workspa
     assert (refused.value.pid, refused.value.address) == (os.getpid(), "http://127.0.0.1:7860")
     with HomeOwnership(workspace):
         pass
+
+
+def test_a_home_taken_in_one_thread_is_given_up_in_another(workspace: Workspace) -> None:
+    ownership = HomeOwnership(workspace)
+    taker = threading.Thread(target=ownership.__enter__)
+    taker.start()
+    taker.join()
+    assert current_owner(workspace) == Owner(os.getpid(), None)
+    ownership.__exit__(None, None, None)
+    assert current_owner(workspace) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"pid": "x", "address": 7}'])
