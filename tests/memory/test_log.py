@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,27 @@ def test_a_log_that_was_rewritten_is_read_anew(tmp_path: Path) -> None:
     replaced.replace(path)
     assert log.text_after(log.history("USER.md")[0]) == "------\n"
     path.unlink()
+    assert log.history("USER.md") == []
+
+
+def test_an_entry_can_be_rewritten_for_a_fact_to_be_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    log = MemoryLog(path)
+    record(log, "- secret\n", "c1")
+    last = record(log, "- secret\n- tea\n", "c2")
+    path.write_bytes(b"damaged\n" + path.read_bytes())
+
+    def forget(change: MemoryChange) -> MemoryChange | None:
+        edits = tuple(replace(edit, lines=tuple(x.replace("secret", "…") for x in edit.lines)) for edit in change.edits)
+        snapshot = change.snapshot.replace("secret", "…") if change.snapshot else None
+        return replace(change, edits=edits, snapshot=snapshot, diff=change.diff.replace("secret", "…"))
+
+    assert log.rewrite(forget) == 2
+    assert log.rewrite(forget) == 0
+    assert b"secret" not in path.read_bytes()
+    assert path.read_bytes().startswith(b"damaged\n")
+    assert log.text_after(last) == "- …\n- tea\n"
+    assert log.rewrite(lambda change: None) == 2
     assert log.history("USER.md") == []
 
 
