@@ -158,7 +158,7 @@ _NAME = (
 _QUOTED = re.compile(_NAME + r"[\"'`\]]{0,3}\s{0,3}(?:[:：]?=|[:：]|=>)\s{0,3}[\"'`]([^\s\"'`]{6,200})[\"'`]")
 _ASSIGNED = re.compile(
     _NAME + r"[\"'`\]*]{0,4}\s{0,3}(?:[:：]?=|[:：]|=>|\bis\b|是|为|為)\s{0,3}[`*]{0,2}"
-    r"((?:(?![\"'`,;()\[\]{}<>])[!-~]){6,200})(?![(\[])"
+    r"((?:(?![\"'`,;()\[\]{}<>])[!-~]){6,200}+)(?![(\[])"
 )
 _NUMBER = re.compile(
     r"(?:(?i:password|passwd|pwd|passcode)|密码|密碼|口令)\s{0,3}(?:[:：=]|\bis\b|是|为|為)\s{0,3}([0-9]{6,12})(?![0-9A-Za-z])"
@@ -201,7 +201,7 @@ def _rules() -> Iterator[_Rule]:
         ("Telegram token", ":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
     ):
         yield _Rule(kind, (marker,), re.compile(shape), _has_digit_and_letter)
-    web_token = re.compile(r"eyJ[\w=-]+\.[\w=-]+(?:\.[\w=-]+)?", re.ASCII)
+    web_token = re.compile(r"(?<![\w-])eyJ[\w=-]{8,4000}\.[\w=-]{8,8000}(?:\.[\w=-]{1,4000})?", re.ASCII)
     yield _Rule("token", ("eyJ",), web_token, JwtTokenDetector.is_formally_valid)
     yield _Rule("private key", ("PRIVATE KEY",), _PRIVATE_KEY, has_edges=False)
     yield _Rule("token", ("earer", "EARER"), _BEARER, _has_digit_and_letter, group=1, has_edges=False)
