@@ -190,7 +190,7 @@ class Sessions:
     def open_lock(self, session_id: str) -> Generator[None]:
         """Hold the conversation open. Raises `SessionInUseError` when another process or holder has it open."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._folder / lock_name(session_id), timeout=0)
+        lock = FileLock(self._folder / lock_name(session_id), timeout=0, thread_local=False)
         try:
             lock.acquire()
         except Timeout:
