@@ -253,6 +253,7 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
+        conversation.take_up_queued()
         self.flushes.resume(session.session_id)
         return conversation
 
