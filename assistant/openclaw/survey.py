@@ -247,7 +247,22 @@ def find_units(lines: Sequence[Line]) -> tuple[Unit, ...]:
             members.setdefault(at, [at])
             unanswered[at] = len(line.calls)
             open_calls.update({call.id: at for call in line.calls if call.id is not None})
-    return tuple(Unit(tuple(found), unanswered.get(first, 0)) for first, found in members.items())
+    return _joined_where_they_share([Unit(tuple(found), unanswered.get(at, 0)) for at, found in members.items()])
+
+
+def _joined_where_they_share(units: list[Unit]) -> tuple[Unit, ...]:
+    """One line may answer the calls of two others; then all three are one unit."""
+    place: dict[int, int] = {}
+    joined: list[Unit | None] = []
+    for unit in units:
+        shared = {place[line] for line in unit.lines if line in place}
+        parts = [part for at in sorted(shared) if (part := joined[at]) is not None]
+        for at in shared:
+            joined[at] = None
+        lines = sorted({line for part in [*parts, unit] for line in part.lines})
+        place.update(dict.fromkeys(lines, len(joined)))
+        joined.append(Unit(tuple(lines), unit.open_calls + sum(part.open_calls for part in parts)))
+    return tuple(unit for unit in joined if unit is not None)
 
 
 def _ending_chars(raw: bytes) -> int:

@@ -30,7 +30,8 @@ _METADATA = re.compile(
 
 _PLEASANTRIES_EN = (
     r"(?:ok(?:ay)?|k|yes|yep|yeah|no problem|sure(?: thing)?|thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|ty"
-    r"|cheers|great|nice|cool|perfect|awesome|wonderful|excellent|good(?: job| work| morning| afternoon| evening| night)?|well done|got it|understood"
+    r"|cheers|great|nice|cool|perfect|awesome|wonderful|excellent"
+    r"|good(?: job| work| morning| afternoon| evening| night)?|well done|got it|understood"
     r"|alright|all right|hi(?: there)?|hello(?: there)?|hey|bye|goodbye|see you"
     r"|(?:you(?:'re| are) )?welcome|my pleasure|no worries|happy to help|glad (?:to help|i could help)|lol|haha+|hmm+"
     r"|sounds good|that's (?:great|fine|all)|heartbeat_ok|no_reply)"
