@@ -159,11 +159,11 @@ def compress(
     _set_aside(survey, draft, options, place.marker_at)
     text = write_summary(merged.summary)
     marker = Marker(now, int(tokens_before), 0, options.mode, options.target_tokens)
-    entry = summary_entry(survey, draft, place, text, int(tokens_before), classified.tail_start)
+    entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     frame = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
     draft.add(_frame_tokens(survey, draft, frame, entry, text, options, weigh))
     cut_in_tail = plan(survey, classified, options, draft, advice.gists)
-    entry = summary_entry(survey, draft, place, text, int(tokens_before), classified.tail_start)
+    entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     layout = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
     misses = survey.marker.misses if survey.marker is not None else 0
     after, tokens_after, status, misses = _settle(layout, marker, options, weigh, tokens_before, misses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from assistant.openclaw.draft import Draft
 from assistant.openclaw.entries import Fields
@@ -138,7 +138,7 @@ def _written(survey: Survey, draft: Draft, at: int, relink: Relink | None) -> by
 def _placed(fields: Fields, form: str, entry_id: str, parent_id: str | None, now: datetime) -> Fields:
     if form == "plain":
         return fields
-    stamp = now.isoformat(timespec="milliseconds")
+    stamp = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     if form == "chain":
         return {**fields, "timestamp": stamp}
     return {**fields, "id": entry_id, "parentId": parent_id, "timestamp": stamp}
