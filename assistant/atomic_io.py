@@ -34,13 +34,16 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """`replace_file` for text; lone surrogates are written as they stand in JSON escapes, never raised."""
+    """`replace_file` for text, encoded by `encode`."""
     replace_file(path, encode(text))
 
 
 def encode(text: str) -> bytes:
-    """UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode("utf-8")
+    """UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD, and two that belong together one character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:

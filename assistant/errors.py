@@ -100,6 +100,14 @@ class ContextOverflowError(ModelError):
     """The provider refused a request that was over its window."""
 
 
+class StepLimitError(PalimpsestError):
+    """The turn used up its model calls; *Continue* goes on from here."""
+
+    def __init__(self, max_steps: int) -> None:
+        super().__init__(f"The turn stopped after {max_steps} model calls (PALIMPSEST_MAX_STEPS). It can go on.")
+        self.max_steps = max_steps
+
+
 class CompactionError(PalimpsestError):
     """A compaction or its undo is not possible; the text says why."""
 

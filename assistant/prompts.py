@@ -12,7 +12,7 @@ from assistant.resources import resource_folder
 Language = Literal["en", "zh"]
 
 
-def render(name: str, language: Language, **values: object) -> str:
+def render(name: str, language: Language, /, **values: object) -> str:
     """The prompt `name` in `language`, without surrounding blank space.
 
     Raises `jinja2.UndefinedError` when a value the template uses is missing.

@@ -1,0 +1,39 @@
+"""Model + toolkit + hooks + state → AgentScope's Agent, with its own compression and reminders off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentscope.agent import Agent, ContextConfig, InjectionConfig, ReActConfig
+from agentscope.middleware import MiddlewareBase
+from agentscope.model import ChatModelBase
+from agentscope.state import AgentState
+from agentscope.tool import Toolkit
+
+AGENT_NAME = "palimpsest"
+"""Part of what a saved state means: a state written under another name is not recognised as the agent's own."""
+# Our own step limit ends a turn cleanly; AgentScope's would pay one more call and speak English to the model.
+_NO_LIMIT = 1_000_000_000
+
+
+def build_agent(
+    model: ChatModelBase,
+    toolkit: Toolkit,
+    state: AgentState,
+    hooks: Sequence[MiddlewareBase],
+    *,
+    name: str = AGENT_NAME,
+    system_prompt: str = "",
+) -> Agent:
+    """The agent; hooks stand outermost first. A hook may put its own system prompt before each call."""
+    return Agent(
+        name=name,
+        system_prompt=system_prompt,
+        model=model,
+        toolkit=toolkit,
+        middlewares=list(hooks),
+        state=state,
+        context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
+        react_config=ReActConfig(max_iters=_NO_LIMIT),
+        injection_config=InjectionConfig(inject_runtime_state=False),
+    )

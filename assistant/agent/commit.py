@@ -1,0 +1,191 @@
+"""Journal → session file → the agent's state: the one order in which a conversation changes on disk.
+
+Nothing here awaits, so no cancellation can fall between two of its steps. Where a step fails, the state before stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from agentscope.state import AgentState
+
+from assistant.compaction.record import CompactionRecord
+from assistant.errors import CompactionError
+from assistant.events import FinishReason
+from assistant.journal import Journal
+from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, Row, TurnEndRow, UndoneRow
+from assistant.messages import Block, BlockKey, Msg, block_keys, copy_with_blocks
+from assistant.rebuild import complete_messages
+from assistant.sessions import Session, Sessions
+
+RenderSummary = Callable[[str, Sequence[Block]], str]
+
+
+class SessionKeeper:
+    """Keeps one conversation on disk in step with its agent's state."""
+
+    def __init__(
+        self,
+        session: Session,
+        state: AgentState,
+        journal: Journal,
+        sessions: Sessions,
+        now: Callable[[], datetime],
+        render_summary: RenderSummary,
+    ) -> None:
+        self.session = session
+        self.state = state
+        self._journal = journal
+        self._sessions = sessions
+        self._now = now
+        self._render_summary = render_summary
+        state.session_id = session.session_id
+        self._swap(session)
+
+    def start_turn(self, message: Msg) -> None:
+        """The user's message is on disk before anything is done with it."""
+        self._journal.append_missing(self.session.session_id, self.session.user_id, [message])
+
+    def keep(self) -> None:
+        """Every block so far is in the journal, and the session file holds the context as it is."""
+        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
+        self._save(self._current())
+
+    def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
+        """Like `keep`, and the journal says how the turn ended."""
+        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self._at())
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        self._save(self._current())
+
+    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
+        """The record and all it folded are in the journal, then the session file and the state hold what is left."""
+        row = compaction_row(self.session.session_id, record)
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        after = replace(
+            self._current(), messages=list(messages), summary=record.summary, compaction_id=record.compaction_id
+        )
+        self._save(after)
+        self._swap(after)
+
+    def replace_messages(self, messages: Sequence[Msg]) -> None:
+        """The same blocks, some of them shortened; what they said in full is in the journal or an artifact already."""
+        self.keep()
+        self.state.context = list(messages)
+
+    def undo_compaction(self, check: Callable[[Sequence[Msg], str], None]) -> CompactionRow:
+        """Take the newest compaction back and return it.
+
+        `check` gets the messages and the summary that would stand then and raises `CompactionError` to refuse.
+        """
+        row = self.newest_compaction()
+        if row is None:
+            raise CompactionError("Nothing to undo: this conversation has not been compacted.")
+        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
+        messages = complete_messages(self.state.context, self._rows(), row.parent_id)
+        check(messages, row.previous_summary)
+        undone = UndoneRow(self.session.session_id, row.compaction_id, self._at())
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
+        after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
+        self._save(after)
+        self._swap(after)
+        return row
+
+    def newest_compaction(self) -> CompactionRow | None:
+        """The record under the present summary; None when there is none."""
+        for row in reversed(self._rows()):
+            if isinstance(row, CompactionRow) and row.compaction_id == self.session.compaction_id:
+                return row
+        return None
+
+    def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
+        """Blocks leave the context for good; the journal keeps them and says that they left."""
+        row = DroppedRow(self.session.session_id, tuple(keys), reason, self._at())
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        gone = set(keys)
+        messages = [_without(message, gone) for message in self.state.context]
+        after = replace(self._current(), messages=[message for message in messages if message.content])
+        self._save(after)
+        self._swap(after)
+
+    def clear(self) -> None:
+        """Everything leaves the context, the summary too."""
+        self.drop(block_keys(self.state.context), "clear")
+        after = replace(self._current(), summary="", compaction_id=None)
+        self._save(after)
+        self._swap(after)
+
+    def rename(self, title: str) -> None:
+        """Give the conversation a title."""
+        after = replace(self._current(), title=title)
+        self._save(after)
+
+    def pin(self, keys: Sequence[BlockKey]) -> None:
+        """These blocks, and no others, are pinned from now on."""
+        after = replace(self._current(), pins=tuple(keys))
+        self._save(after)
+        self._swap(after)
+
+    def pinned_blocks(self) -> list[Block]:
+        """Pinned blocks that are not in the context, from the journal, in the order they were pinned."""
+        in_context = set(block_keys(self.state.context))
+        wanted = [key for key in self.session.pins if key not in in_context]
+        if not wanted:
+            return []
+        rows = self._journal.rows(self.session.session_id, include_dropped=True)
+        blocks = {row.key: row.block for row in rows if isinstance(row, BlockRow)}
+        return [blocks[key] for key in wanted if key in blocks]
+
+    def _current(self) -> Session:
+        rest = self.state.model_dump(
+            mode="json",
+            # What the Read tool cached is read again when needed; it can be many megabytes.
+            exclude={"context": True, "summary": True, "tool_context": {"read_file_cache"}},
+        )
+        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self._at())
+
+    def _save(self, session: Session) -> None:
+        self._sessions.save(session)
+        self.session = session
+
+    def _swap(self, session: Session) -> None:
+        self.state.context = list(session.messages)
+        self.state.summary = self._render_summary(session.summary, self.pinned_blocks())
+
+    def _rows(self) -> list[Row]:
+        return self._journal.rows(self.session.session_id)
+
+    def _at(self) -> str:
+        return self._now().isoformat(timespec="milliseconds")
+
+
+def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
+    """The record as the journal writes it; its flush is still to come."""
+    return CompactionRow(
+        session_id=session_id,
+        compaction_id=record.compaction_id,
+        parent_id=record.parent_id,
+        at=record.at,
+        keys=record.keys,
+        previous_summary=record.previous_summary,
+        summary=record.summary,
+        reason=record.reason,
+        previous_tokens=record.previous_tokens,
+        after_tokens=record.after_tokens,
+        context_limit=record.context_limit,
+        threshold_tokens=record.threshold_tokens,
+        folded_messages=record.folded_messages,
+        kept_turns=record.kept_turns,
+        summary_tokens=record.summary_tokens,
+        fallback=record.fallback,
+        carried_over=record.carried_over,
+        read_files=record.read_files,
+        modified_files=record.modified_files,
+        flush="pending",
+    )
+
+
+def _without(message: Msg, gone: set[BlockKey]) -> Msg:
+    kept = [block for block in message.content if BlockKey(message.id, block.type, block.id) not in gone]
+    return message if len(kept) == len(message.content) else copy_with_blocks(message, kept)

@@ -1,0 +1,49 @@
+"""The temporary agent `reme_compactor`: a callable that asks a model for one text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agentscope.agent import Agent, InjectionConfig
+from agentscope.middleware import MiddlewareBase
+from agentscope.model import ChatModelBase
+
+from assistant.errors import ModelError
+from assistant.messages import UserMsg
+
+COMPACTOR_NAME = "reme_compactor"
+ASK_TIMEOUT_SECONDS = 300.0
+
+Ask = Callable[[str, str], Awaitable[str]]
+
+
+def make_ask(model: ChatModelBase) -> Ask:
+    """A callable (system prompt, user text) → the model's text. Each call makes an agent that lives only for it.
+
+    The callable raises `ModelError` when the model fails or takes longer than `ASK_TIMEOUT_SECONDS`.
+    """
+
+    async def ask(system: str, user: str) -> str:
+        agent = Agent(
+            name=COMPACTOR_NAME,
+            system_prompt=system,
+            model=model,
+            middlewares=[NoCompression()],
+            injection_config=InjectionConfig(inject_runtime_state=False),
+        )
+        try:
+            async with asyncio.timeout(ASK_TIMEOUT_SECONDS):
+                reply = await agent.reply(UserMsg("user", user))
+        except TimeoutError:
+            raise ModelError(f"The model gave no summary within {ASK_TIMEOUT_SECONDS:.0f} s.") from None
+        return reply.get_text_content() or ""
+
+    return ask
+
+
+class NoCompression(MiddlewareBase):
+    """Turns AgentScope's own compression off for an agent that lives for one request."""
+
+    async def on_compress_context(self, agent: Agent, input_kwargs: object, next_handler: object) -> None:
+        """Leaves the context as it is."""

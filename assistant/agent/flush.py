@@ -1,0 +1,225 @@
+"""The sidecar agent that writes down what a compaction folded: SOUL.md, USER.md, MEMORY.md and the day's note.
+
+It reads from the journal, runs beside the conversation, and never delays or breaks it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from agentscope.agent import Agent
+from agentscope.model import ChatModelBase
+from agentscope.permission import PermissionBehavior, PermissionDecision
+from agentscope.state import AgentState
+from agentscope.tool import FunctionTool, Toolkit
+
+from assistant.agent.build import build_agent
+from assistant.agent.compactor import NoCompression
+from assistant.agent.hooks.steps import StepHook
+from assistant.compaction.sections import read_sections, section_list
+from assistant.compaction.transcript import split_in_pieces, write_transcript
+from assistant.errors import PalimpsestError, StepLimitError
+from assistant.events import FlushState
+from assistant.journal import Journal
+from assistant.journal_rows import BlockRow, CompactionRow, FlushRow
+from assistant.memory.log import MemoryLog
+from assistant.memory.notes import Notes
+from assistant.messages import Msg, UserMsg
+from assistant.prompts import Language, render
+from assistant.rebuild import messages_of
+from assistant.tokens import TokenCounter
+from assistant.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+FLUSH_NAME = "flush"
+MAX_CALLS_A_PIECE = 3
+NEWEST_MESSAGES = 20
+"""Messages still in the context that are shown too, so that what was just decided is understood."""
+TIMEOUT_SECONDS = 600.0
+_KNOWN_NOTES = 3
+_NOTED_SECTIONS = ("progress", "decisions", "current_state", "problem_solving")
+
+
+@dataclass(frozen=True, slots=True)
+class FlushModel:
+    """The model that writes memory, and what of its window a piece may take."""
+
+    model: ChatModelBase
+    window_tokens: int
+
+
+class Flusher:
+    """Flushes compactions of one home. `model` is None where no fit model is set: then code writes the note."""
+
+    def __init__(
+        self,
+        *,
+        model: FlushModel | None,
+        notes: Notes,
+        memory_log: MemoryLog,
+        journal: Journal,
+        workspace: Workspace,
+        counter: TokenCounter,
+        language: Callable[[], Language],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._model = model
+        self._notes = notes
+        self._memory_log = memory_log
+        self._journal = journal
+        self._workspace = workspace
+        self._counter = counter
+        self._language = language
+        self._now = now
+
+    async def flush(self, compaction: CompactionRow) -> FlushState:
+        """Write down what the compaction folded; the journal says how it ended. Never raises but on cancellation."""
+        state: FlushState = "done"
+        try:
+            if self._model is None:
+                self._note_summary(compaction)
+            else:
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    await self._ask_model(self._model, compaction)
+        except Exception:
+            log.exception("the flush of compaction %s failed", compaction.compaction_id)
+            state = "failed"
+            self._note_after_failure(compaction)
+        row = FlushRow(compaction.session_id, compaction.compaction_id, state, self._now().isoformat())
+        self._journal.append([row])
+        return state
+
+    def pending(self, session_id: str) -> list[CompactionRow]:
+        """Compactions of a conversation whose flush was cut off, oldest first."""
+        rows = self._journal.rows(session_id)
+        ended = {row.compaction_id for row in rows if isinstance(row, FlushRow)}
+        return [row for row in rows if isinstance(row, CompactionRow) and row.compaction_id not in ended]
+
+    async def _ask_model(self, model: FlushModel, compaction: CompactionRow) -> None:
+        entries = write_transcript(self._messages(compaction))
+        pieces = split_in_pieces(entries, model.window_tokens // 2, self._counter)
+        for number, piece in enumerate(pieces, start=1):
+            await self._flush_piece(model.model, compaction, piece, number, len(pieces))
+
+    async def _flush_piece(
+        self, model: ChatModelBase, compaction: CompactionRow, piece: str, number: int, count: int
+    ) -> None:
+        language, today = self._language(), self._now().date()
+        names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
+        shown = [self._notes.read(name) for name in names[: 3 + _KNOWN_NOTES]]
+        user = render(
+            "flush_user",
+            language,
+            today=today.isoformat(),
+            files=names,
+            notes=[note for note in shown if note.text.strip()],
+            written=self._written(compaction),
+            conversation=piece,
+            number=number,
+            count=count,
+        )
+        steps = StepHook(lambda: None, MAX_CALLS_A_PIECE)
+        agent = build_agent(
+            model,
+            self._toolkit(compaction, language),
+            AgentState(),
+            [steps, NoCompression()],
+            name=FLUSH_NAME,
+            system_prompt=render("flush_system", language, today=today.isoformat()),
+        )
+        await _run(agent, user)
+
+    def _toolkit(self, compaction: CompactionRow, language: Language) -> Toolkit:
+        allowed = PermissionDecision(behavior=PermissionBehavior.ALLOW, message="")
+
+        async def read(file: str) -> str:
+            try:
+                text = self._notes.read(file).text
+            except PalimpsestError as error:
+                return str(error)
+            return text or render("memory_result", language, outcome="empty", name=file)
+
+        async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> str:
+            try:
+                change = self._notes.add_lines(
+                    file,
+                    heading,
+                    lines,
+                    writer=FLUSH_NAME,
+                    replaces=replaces,
+                    session_id=compaction.session_id,
+                    compaction_id=compaction.compaction_id,
+                )
+            except PalimpsestError as error:
+                return str(error)
+            return render("memory_result", language, outcome="added" if change else "known", name=file)
+
+        return Toolkit(
+            tools=[
+                FunctionTool(read, description=render("tool_read_memory", language), permission=allowed),
+                FunctionTool(
+                    add_lines,
+                    description=render("tool_add_lines", language),
+                    permission=allowed,
+                    is_concurrency_safe=False,
+                ),
+            ]
+        )
+
+    def _messages(self, compaction: CompactionRow) -> list[Msg]:
+        """The folded messages and the newest ones after them, as the journal has them."""
+        rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
+        folded = set(compaction.keys)
+        older = messages_of([row for row in rows if row.key in folded])
+        newer = messages_of([row for row in rows if row.key not in folded and row.at > _first_at(rows, folded)])
+        return [*older, *newer[-NEWEST_MESSAGES:]]
+
+    def _written(self, compaction: CompactionRow) -> list[str]:
+        """Lines this flush wrote before it was cut off."""
+        return self._memory_log.added_lines(compaction_id=compaction.compaction_id)
+
+    def _note_summary(self, compaction: CompactionRow) -> None:
+        lines = summary_lines(compaction.summary)
+        if lines:
+            self._notes.add_lines(
+                f"memory/{_day(self._now())}.md",
+                render("note_by_code", self._language()),
+                lines,
+                writer="program",
+                session_id=compaction.session_id,
+                compaction_id=compaction.compaction_id,
+            )
+
+    def _note_after_failure(self, compaction: CompactionRow) -> None:
+        try:
+            self._note_summary(compaction)
+        except (PalimpsestError, OSError):
+            log.exception("the note of compaction %s could not be written", compaction.compaction_id)
+
+
+def summary_lines(summary: str) -> list[str]:
+    """What a note keeps of a summary without a model: its progress and decisions, line by line."""
+    kept = [section for section in read_sections(summary, section_list()) if section.key in _NOTED_SECTIONS]
+    lines = [line.strip() for section in kept for line in section.body.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+async def _run(agent: Agent, user: str) -> None:
+    try:
+        await agent.reply(UserMsg("user", user))
+    except StepLimitError:
+        # The calls of a piece are used up; what was written stands.
+        return
+
+
+def _first_at(rows: Sequence[BlockRow], folded: set[object]) -> str:
+    return next((row.at for row in rows if row.key in folded), "")
+
+
+def _day(now: datetime) -> date:
+    return now.date()

@@ -1,0 +1,35 @@
+"""Asks the person before anything risky runs; the judgement is `approvals.judge`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agentscope.agent import Agent
+from agentscope.middleware import MiddlewareBase
+from agentscope.permission import PermissionBehavior, PermissionDecision
+
+from assistant.agent.approvals import Rules, judge
+
+_BEHAVIORS = {
+    "allow": PermissionBehavior.ALLOW,
+    "ask": PermissionBehavior.ASK,
+    "deny": PermissionBehavior.DENY,
+}
+
+
+class ApprovalHook(MiddlewareBase):
+    """Replaces AgentScope's permission engine: its read-only fast path would read any file of the machine."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+
+    async def on_check_permission(
+        self,
+        agent: Agent,
+        input_kwargs: dict[str, Any],
+        next_handler: Callable[..., Awaitable[PermissionDecision]],
+    ) -> PermissionDecision:
+        """The decision on one call. Nothing the person allowed once is remembered for the next call."""
+        verdict = judge(input_kwargs["tool"].name, input_kwargs["tool_input"], self._rules)
+        return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=verdict.reason, bypass_immune=True)

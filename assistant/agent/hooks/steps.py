@@ -1,0 +1,43 @@
+"""Keeps every step on disk as it ends, and ends a turn that has used up its model calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from agentscope.agent import Agent
+from agentscope.middleware import MiddlewareBase
+
+from assistant.errors import StepLimitError
+
+
+class StepHook(MiddlewareBase):
+    """`keep` is called after each model call and after each tool result; `max_steps` counts model calls of a turn."""
+
+    def __init__(self, keep: Callable[[], None], max_steps: int) -> None:
+        self._keep = keep
+        self._max_steps = max_steps
+        self._steps = 0
+
+    def start_turn(self) -> None:
+        """Count anew; *Continue* counts as a new turn here."""
+        self._steps = 0
+
+    async def on_reasoning(
+        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
+    ) -> AsyncGenerator[Any, None]:
+        """Raises `StepLimitError` in place of the model call that would be one too many."""
+        if self._steps >= self._max_steps:
+            raise StepLimitError(self._max_steps)
+        self._steps += 1
+        async for event in next_handler(**input_kwargs):
+            yield event
+        self._keep()
+
+    async def on_acting(
+        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
+    ) -> AsyncGenerator[Any, None]:
+        """Keeps the result: the agent has it in its context by the time the last chunk was taken."""
+        async for chunk in next_handler(**input_kwargs):
+            yield chunk
+        self._keep()

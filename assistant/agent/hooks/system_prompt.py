@@ -1,0 +1,94 @@
+"""Puts the owner's files into the system prompt, read again whenever one of them changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentscope.agent import Agent
+from agentscope.middleware import MiddlewareBase
+
+from assistant.agent.system_prompt import FILE_MAX_CHARS, PromptTexts, SystemPrompt, compose_system_prompt
+from assistant.events import Event, Notice
+from assistant.prompts import Language
+from assistant.workspace import PROMPT_FILES, Workspace
+
+ReadText = Callable[[Path], str]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSource:
+    """What the system prompt is made of besides the files."""
+
+    workspace: Workspace
+    language: Callable[[], Language]
+    today: Callable[[], dt.date]
+    has_tools: bool
+    max_tokens: int
+    count: Callable[[str], int]
+    read_text: ReadText
+
+
+class SystemPromptHook(MiddlewareBase):
+    """Composes the prompt before each model call; unchanged files cost one look at their times."""
+
+    def __init__(self, source: PromptSource, emit: Callable[[Event], None]) -> None:
+        self._source = source
+        self._emit = emit
+        self._seen: tuple[object, ...] = ()
+        self._told: frozenset[str] = frozenset()
+        self._prompt: SystemPrompt | None = None
+
+    @property
+    def prompt(self) -> SystemPrompt:
+        """The prompt as the next model call would get it."""
+        source = self._source
+        seen = (*map(_stamp, self._paths()), source.today(), source.language())
+        if self._prompt is None or seen != self._seen:
+            self._prompt = self._compose()
+            self._seen = seen
+            self._tell_shortened(self._prompt)
+        return self._prompt
+
+    async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:
+        """Our prompt, then what AgentScope adds about skills."""
+        return "\n\n".join(filter(None, [self.prompt.text, current_prompt.strip()]))
+
+    def _paths(self) -> list[Path]:
+        workspace = self._source.workspace
+        return [*(workspace.root / name for name in PROMPT_FILES), workspace.bootstrap_path]
+
+    def _compose(self) -> SystemPrompt:
+        source = self._source
+        *files, bootstrap = self._paths()
+        texts = PromptTexts({path.name: source.read_text(path) for path in files}, source.read_text(bootstrap))
+        return compose_system_prompt(
+            texts,
+            language=source.language(),
+            today=source.today(),
+            home=source.workspace.root,
+            files_folder=source.workspace.files_folder,
+            has_tools=source.has_tools,
+            max_tokens=source.max_tokens,
+            count=source.count,
+        )
+
+    def _tell_shortened(self, prompt: SystemPrompt) -> None:
+        for name in sorted(set(prompt.shortened) - self._told):
+            self._emit(
+                Notice(
+                    f"{name} is too long to stand in the prompt whole (at most {FILE_MAX_CHARS:,} characters, less "
+                    "in a small window): its middle is left out. The file itself is untouched."
+                )
+            )
+        self._told = frozenset(prompt.shortened)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_size)

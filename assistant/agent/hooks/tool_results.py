@@ -1,0 +1,38 @@
+"""Caps a tool result as it arrives, before it stands in the context; the full text goes to disk first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from agentscope.agent import Agent
+from agentscope.middleware import MiddlewareBase
+from agentscope.tool import ToolResponse
+
+from assistant.messages import DataBlock, TextBlock, ToolResultBlock
+
+CapResult = Callable[[ToolResultBlock], ToolResultBlock]
+
+
+class ToolResultHook(MiddlewareBase):
+    """The page streams the full output; the context and the journal get what `cap` leaves of it."""
+
+    def __init__(self, cap: CapResult) -> None:
+        self._cap = cap
+
+    async def on_acting(
+        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
+    ) -> AsyncGenerator[Any, None]:
+        """Every chunk as it comes; the last one, which is what the context gets, is capped."""
+        call = input_kwargs["tool_call"]
+        async for chunk in next_handler(**input_kwargs):
+            if isinstance(chunk, ToolResponse):
+                block = ToolResultBlock(
+                    id=call.id, name=call.name, output=chunk.content, state=chunk.state, metadata=chunk.metadata
+                )
+                capped = self._cap(block)
+                output = [TextBlock(text=capped.output)] if isinstance(capped.output, str) else capped.output
+                content: list[TextBlock | DataBlock] = list(output)
+                yield chunk.model_copy(update={"content": content, "metadata": capped.metadata})
+            else:
+                yield chunk

@@ -1,0 +1,137 @@
+"""AgentScope's stream of a reply, told as our events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import assert_never
+
+from agentscope.event import (
+    AgentEvent,
+    ModelCallEndEvent,
+    ModelCallStartEvent,
+    RequireUserConfirmEvent,
+    TextBlockDeltaEvent,
+    ThinkingBlockDeltaEvent,
+    ToolCallDeltaEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+    ToolResultEndEvent,
+    ToolResultTextDeltaEvent,
+)
+
+from assistant.agent.approvals import preview
+from assistant.events import (
+    ApprovalRequested,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    ToolState,
+)
+from assistant.messages import ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
+
+SHOWN_OUTPUT_MAX_CHARS = 30_000
+"""A running tool's output is streamed up to here; the result that follows says what it left out."""
+
+FindResult = Callable[[str], ToolResultBlock | None]
+ExplainAsk = Callable[[ToolCallBlock], str]
+
+
+class ReplyTranslator:
+    """Turns one reply's events into ours and remembers what was streamed but is not in the context yet."""
+
+    def __init__(self, find_result: FindResult, explain_ask: ExplainAsk) -> None:
+        self._find_result = find_result
+        self._explain_ask = explain_ask
+        self._calls: dict[str, tuple[str, list[str]]] = {}
+        self._output_chars: dict[str, int] = {}
+        self.unsaved_text = ""
+        self.unsaved_thinking = ""
+        self.input_tokens = 0
+        self.output_tokens = 0
+
+    async def translate(self, reply: AsyncIterator[AgentEvent]) -> AsyncIterator[Event]:
+        """Our events, as they come; events nobody needs are left out."""
+        async for event in reply:
+            for translated in self._translate_one(event):
+                yield translated
+
+    def _translate_one(self, event: AgentEvent) -> list[Event]:
+        match event:
+            case ModelCallStartEvent():
+                self.unsaved_text = self.unsaved_thinking = ""
+            case TextBlockDeltaEvent():
+                self.unsaved_text += event.delta
+                return [TextDelta(event.block_id, event.delta)]
+            case ThinkingBlockDeltaEvent():
+                self.unsaved_thinking += event.delta
+                return [ThinkingDelta(event.block_id, event.delta)]
+            case ModelCallEndEvent():
+                self.unsaved_text = self.unsaved_thinking = ""
+                self.input_tokens, self.output_tokens = event.input_tokens, event.output_tokens
+            case _:
+                return self._translate_tool(event)
+        return []
+
+    def _translate_tool(self, event: AgentEvent) -> list[Event]:
+        match event:
+            case ToolCallStartEvent():
+                self._calls[event.tool_call_id] = (event.tool_call_name, [])
+            case ToolCallDeltaEvent():
+                self._calls[event.tool_call_id][1].append(event.delta)
+            case ToolCallEndEvent():
+                name, pieces = self._calls[event.tool_call_id]
+                return [ToolStarted(event.tool_call_id, name, "".join(pieces))]
+            case ToolResultTextDeltaEvent():
+                return self._output(event.tool_call_id, event.delta)
+            case ToolResultEndEvent():
+                block = self._find_result(event.tool_call_id)
+                return [finished_event(block)] if block else []
+            case RequireUserConfirmEvent():
+                return [asked_event(call, self._explain_ask(call)) for call in event.tool_calls]
+            case _:
+                pass
+        return []
+
+    def _output(self, call_id: str, text: str) -> list[Event]:
+        shown = self._output_chars.get(call_id, 0)
+        self._output_chars[call_id] = shown + len(text)
+        piece = text[: max(0, SHOWN_OUTPUT_MAX_CHARS - shown)]
+        return [ToolOutput(call_id, piece)] if piece else []
+
+
+def finished_event(block: ToolResultBlock) -> ToolFinished:
+    """How a tool result is told."""
+    return ToolFinished(
+        call_id=block.id,
+        name=block.name,
+        state=_state_of(block),
+        output=result_text(block),
+        diff=_text_or_none(block.metadata.get("diff")),
+        artifact_id=_text_or_none(block.metadata.get("artifact_id")),
+    )
+
+
+def asked_event(call: ToolCallBlock, reason: str) -> ApprovalRequested:
+    """How a call that waits for the person is told."""
+    return ApprovalRequested(call.id, call.name, call.input, preview(call.name, call_arguments(call)), reason)
+
+
+def _state_of(block: ToolResultBlock) -> ToolState:
+    match block.state:
+        case ToolResultState.SUCCESS | ToolResultState.RUNNING:
+            return "success"
+        case ToolResultState.ERROR:
+            return "error"
+        case ToolResultState.DENIED:
+            return "denied"
+        case ToolResultState.INTERRUPTED:
+            return "interrupted"
+        case _:
+            assert_never(block.state)
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

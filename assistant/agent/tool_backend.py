@@ -1,0 +1,149 @@
+"""Where the agent's tools run: its folder, an environment without secrets, and processes that end when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agentscope.tool import ExecResult, LocalBackend
+
+from assistant.workspace import SECRET_FILES
+
+# What a shell needs to work; anything else of our environment (keys above all) stays out of it.
+_ENVIRONMENT_NAMES = {
+    "COLORTERM", "HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ", "USER",
+    "APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "SYSTEMROOT", "USERPROFILE", "WINDIR",
+}  # fmt: skip
+OUTPUT_MAX_BYTES = 1_000_000
+"""Bytes kept of each stream of a command, half from its start and half from its end."""
+_READ_BYTES = 65_536
+_DRAIN_SECONDS = 0.5
+
+WriteMemory = Callable[[Path, str], None]
+
+
+class ToolBackend(LocalBackend):
+    """AgentScope's local backend; kills the whole process group on timeout and cancel, and caps what it collects."""
+
+    def __init__(self, start_folder: Path, is_memory_file: Callable[[Path], bool], write_memory: WriteMemory) -> None:
+        self._start_folder = start_folder
+        self._is_memory_file = is_memory_file
+        self._write_memory = write_memory
+
+    async def getcwd(self) -> str:
+        """Where relative searches start."""
+        return str(self._start_folder)
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        """Write a file; a memory file goes through its one writer, so that the change is logged and shown."""
+        target = Path(path)
+        if self._is_memory_file(target):
+            await asyncio.to_thread(self._write_memory, target, data.decode("utf-8"))
+            return
+        await super().write_file(path, data)
+
+    async def exec_shell(
+        self,
+        command: list[str],
+        *,
+        cwd: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> ExecResult:
+        """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
+        try:
+            process = await _start(_prepared(command), cwd or str(self._start_folder))
+        except OSError as error:
+            return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
+        try:
+            async with asyncio.timeout(timeout):
+                stdout, stderr, _ = await asyncio.gather(
+                    _collect(process.stdout), _collect(process.stderr), process.wait()
+                )
+        except TimeoutError:
+            await _kill_group(process)
+            return ExecResult(exit_code=-1, stdout=b"", stderr=b"timed out")
+        except asyncio.CancelledError:
+            await _kill_group(process)
+            raise
+        # Children left in the background would hold the pipes of the next command and outlive the turn.
+        await _kill_group(process)
+        return ExecResult(exit_code=process.returncode or 0, stdout=stdout, stderr=stderr)
+
+
+def shell_environment() -> dict[str, str]:
+    """The environment of every command: no variable that is not needed, so no key can leak through it."""
+    kept = {name: value for name, value in os.environ.items() if _is_harmless(name)}
+    # ripgrep stands beside this interpreter when it was installed as a package.
+    scripts = str(Path(sys.executable).parent)
+    kept["PATH"] = os.pathsep.join(filter(None, [kept.get("PATH", ""), scripts]))
+    return kept
+
+
+def _is_harmless(name: str) -> bool:
+    return name.upper() in _ENVIRONMENT_NAMES or name.startswith("LC_")
+
+
+def _prepared(command: list[str]) -> list[str]:
+    if Path(command[0]).name not in {"rg", "rg.exe"}:
+        return command
+    program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
+    # The glob that stands last wins, so these cannot be lifted by one the model gave.
+    return [program, *command[1:], *(part for name in SECRET_FILES for part in ("--glob", f"!{name}"))]
+
+
+async def _start(command: list[str], folder: str) -> asyncio.subprocess.Process:
+    """The started process; a cancellation while it starts ends it too."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=shell_environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=os.name != "nt",
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _kill_group(await starting)
+        raise
+
+
+async def _collect(stream: asyncio.StreamReader | None) -> bytes:
+    """All of a stream while it is small; of a large one the start and the end with a line between that says so."""
+    if stream is None:
+        return b""
+    head, tail, total = bytearray(), bytearray(), 0
+    half = OUTPUT_MAX_BYTES // 2
+    while piece := await stream.read(_READ_BYTES):
+        total += len(piece)
+        room = half - len(head)
+        head += piece[:room]
+        tail += piece[max(room, 0) :]
+        del tail[: max(0, len(tail) - half)]
+    if total <= len(head) + len(tail):
+        return bytes(head + tail)
+    omitted = total - len(head) - len(tail)
+    return bytes(head) + f"\n[{omitted} bytes of output left out here]\n".encode() + bytes(tail)
+
+
+async def _kill_group(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+    # Read the pipes to their end, so that nothing of the process is left open. One that a child took into a session of
+    # its own never ends, so the wait is short.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            await asyncio.gather(_collect(process.stdout), _collect(process.stderr))

@@ -1,0 +1,195 @@
+"""The command line: the same assistant without a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assistant.errors import PalimpsestError
+from assistant.events import ApprovalRequested, Event, TurnFailed, event_line
+from assistant.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from assistant.assembly import Assistant
+    from assistant.conversation import Conversation
+
+DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        return _run(options)
+    except PalimpsestError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return FAILED
+    except BrokenPipeError:
+        # The reader of our output is gone; nothing is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands and their flags."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--home", type=Path, help="the workspace, in place of PALIMPSEST_HOME")
+    parser = argparse.ArgumentParser(prog="palimpsest", description="A personal assistant that loses nothing.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    chat = commands.add_parser("chat", parents=[common], help="talk in the terminal")
+    chat.add_argument("--once", metavar="TEXT", help="send one message, print the answer, end")
+    chat.add_argument("--session", metavar="ID", help="go on with this conversation")
+    chat.add_argument("--json", action="store_true", help="print one event a line")
+    chat.add_argument("--yes", action="store_true", help="allow every tool call that would be asked about")
+
+    serve = commands.add_parser("serve", parents=[common], help="open the page")
+    serve.add_argument("--host", help="address to listen on (default 127.0.0.1)")
+    serve.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+
+    sessions = commands.add_parser("sessions", parents=[common], help="list conversations")
+    sessions.add_argument("--json", action="store_true")
+
+    compact = commands.add_parser("compact", parents=[common], help="compress a conversation's context now")
+    compact.add_argument("--session", metavar="ID", required=True)
+    compact.add_argument("--hint", default="", help="what matters")
+    compact.add_argument("--preview", action="store_true", help="show what would be folded, change nothing")
+    compact.add_argument("--json", action="store_true")
+
+    undo = commands.add_parser("undo", parents=[common], help="take the newest compaction back")
+    undo.add_argument("--session", metavar="ID", required=True)
+    undo.add_argument("--json", action="store_true")
+
+    doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
+    doctor.add_argument("--json", action="store_true")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    settings = load_settings(options.home)
+    match options.command:
+        case "serve":
+            from assistant.ui.page import serve
+
+            chosen = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
+            return serve(settings.model_copy(update=chosen))
+        case "sessions":
+            return _list_sessions(settings, options.json)
+        case "doctor":
+            from assistant.doctor import examine
+
+            return asyncio.run(examine(settings, as_json=options.json))
+        case _:
+            return asyncio.run(_with_assistant(settings, options))
+
+
+def _list_sessions(settings: Settings, as_json: bool) -> int:
+    from dataclasses import asdict
+
+    from assistant.assembly import open_store
+
+    for summary in open_store(settings).sessions.list():
+        if as_json:
+            print(json.dumps(asdict(summary), ensure_ascii=False))
+        else:
+            print(f"{summary.session_id}  {summary.updated_at[:16]}  {summary.title}")
+    return DONE
+
+
+async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
+    from assistant.assembly import open_assistant
+
+    async with open_assistant(settings) as assistant:
+        if options.command == "chat":
+            conversation = _chosen(assistant, options.session)
+            if options.once is not None:
+                return await _once(assistant, conversation, options)
+            return await _talk(assistant, conversation, options)
+        conversation = assistant.conversations.open(options.session)
+        if options.command == "compact" and options.preview:
+            preview = await conversation.preview_compaction()
+            print(json.dumps(preview.as_values(), ensure_ascii=False) if options.json else preview.text())
+            return DONE
+        text = "/undo" if options.command == "undo" else f"/compact {options.hint}"
+        return await _print(assistant, conversation, text, as_json=options.json)
+
+
+def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
+    return assistant.conversations.open(session_id) if session_id else assistant.conversations.create()
+
+
+async def _once(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    code = await _print(assistant, conversation, options.once, as_json=options.json)
+    while code == AWAITING_APPROVAL and options.yes:
+        code = await _answer_all(conversation, is_allowed=True, as_json=options.json)
+    return code
+
+
+async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    from assistant.commands import submit
+
+    print(assistant.greeting)
+    while (text := await _input("\n> ")) is not None:
+        start = conversation.attach().start
+        moved = await submit(assistant.conversations, conversation, text)
+        if moved is not conversation:
+            conversation, start = moved, 0
+            print(f"— {conversation.title or conversation.session_id}")
+        code = await _print_events(conversation, start, options.json)
+        while code == AWAITING_APPROVAL:
+            is_allowed = options.yes or (await _input("allow once? [y/N] ") or "").strip().lower() in {"y", "yes", "是"}
+            code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
+    return DONE
+
+
+async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
+    from assistant.commands import submit
+
+    start = conversation.attach().start
+    current = await submit(assistant.conversations, conversation, text)
+    return await _print_events(current, start if current is conversation else 0, as_json)
+
+
+async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
+    start = conversation.attach().start
+    for approval in conversation.approvals():
+        conversation.answer(approval.call_id, is_allowed)
+    return await _print_events(conversation, start, as_json)
+
+
+async def _print_events(conversation: Conversation, start: int, as_json: bool) -> int:
+    from assistant.commands import follow_until_idle
+
+    code = DONE
+    async for event in follow_until_idle(conversation, start):
+        _print_event(event, as_json)
+        if isinstance(event, TurnFailed):
+            code = FAILED
+        elif isinstance(event, ApprovalRequested):
+            code = AWAITING_APPROVAL
+    return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
+
+
+def _print_event(event: Event, as_json: bool) -> None:
+    from assistant.terminal import terminal_text
+
+    if as_json:
+        print(event_line(event), flush=True)
+    else:
+        print(terminal_text(event), end="", flush=True)
+
+
+async def _input(prompt: str) -> str | None:
+    try:
+        return await asyncio.to_thread(input, prompt)
+    except EOFError:
+        return None

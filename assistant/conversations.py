@@ -1,0 +1,56 @@
+"""All conversations of one home: the open ones, and the list of those on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assistant.conversation import Conversation
+from assistant.sessions import Session, Sessions, SessionSummary
+
+OpenConversation = Callable[[Session], Conversation]
+
+
+class Conversations:
+    """Opens each conversation once, however many readers it has."""
+
+    def __init__(self, sessions: Sessions, open_conversation: OpenConversation) -> None:
+        self._sessions = sessions
+        self._open_conversation = open_conversation
+        self._open: dict[str, Conversation] = {}
+
+    def open(self, session_id: str) -> Conversation:
+        """The conversation of that id; raises `SessionNotFoundError` and what `Sessions.load` raises."""
+        if session_id not in self._open:
+            self._open[session_id] = self._open_conversation(self._sessions.load(session_id))
+        return self._open[session_id]
+
+    def create(self, title: str = "") -> Conversation:
+        """A new, empty conversation."""
+        session = self._sessions.create(title)
+        self._open[session.session_id] = self._open_conversation(session)
+        return self._open[session.session_id]
+
+    def newest_or_new(self) -> Conversation:
+        """The conversation used last; a new one where there is none."""
+        summaries = self.summaries()
+        return self.open(summaries[0].session_id) if summaries else self.create()
+
+    def summaries(self) -> list[SessionSummary]:
+        """Every conversation on disk, used last first."""
+        return self._sessions.list()
+
+    def open_ones(self) -> list[Conversation]:
+        """Those that are open in this process."""
+        return list(self._open.values())
+
+    async def trash(self, session_id: str) -> None:
+        """Put a conversation into the trash; a running turn is ended first."""
+        if conversation := self._open.pop(session_id, None):
+            await conversation.close()
+        self._sessions.trash(session_id)
+
+    async def close(self) -> None:
+        """End every running turn."""
+        for conversation in self._open.values():
+            await conversation.close()
+        self._open.clear()

@@ -1,0 +1,64 @@
+"""Events as lines of a terminal (pure)."""
+
+from __future__ import annotations
+
+from assistant.events import (
+    ApprovalRequested,
+    CompactionUndone,
+    ContextCompressed,
+    Event,
+    MemoryChanged,
+    Notice,
+    Recalled,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+)
+
+_SHOWN_CHARS = 300
+
+
+def terminal_text(event: Event) -> str:
+    """What is printed for an event; empty for events a terminal does not show. Control characters are taken out."""
+    match event:
+        case TextDelta():
+            return _clean(event.text)
+        case ToolStarted():
+            return f"\n· {_short(event.name)} {_short(event.input)}\n"
+        case ToolFinished():
+            note = f" (full text: {event.artifact_id})" if event.artifact_id else ""
+            return f"  {event.state}{note}: {_short(event.output)}\n"
+        case ApprovalRequested():
+            return f"\n? {_short(event.reason)}\n{_clean(event.preview)}\n"
+        case ContextCompressed():
+            how = " (digest)" if event.fallback else ""
+            return (
+                f"\n⚡ context compressed{how}: {event.previous_tokens:,} → {event.after_tokens:,} tokens, "
+                f"{event.folded_messages} messages folded; /undo takes it back\n"
+            )
+        case CompactionUndone():
+            return f"\n↶ compaction taken back: {event.restored_messages} messages are in the context again\n"
+        case MemoryChanged():
+            return f"\n✎ {event.path} changed by {event.writer}\n"
+        case Recalled():
+            return "".join(f"  ↺ {line.path}:{line.line} {_short(line.text)}\n" for line in event.lines)
+        case Notice():
+            return f"\n{'!' if event.level == 'warning' else 'i'} {_clean(event.text)}\n"
+        case TurnFailed():
+            return f"\n! {_clean(event.error)}\n"
+        case TurnFinished():
+            return {"completed": "\n", "awaiting_approval": ""}.get(event.reason, f"\n[{event.reason}]\n")
+        case _:
+            return ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(_clean(text).split())
+    return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+
+
+def _clean(text: str) -> str:
+    """Without escape sequences or other control characters: what a model says must not drive the terminal."""
+    return "".join(character for character in text if character in "\n\t" or character.isprintable())

@@ -1,0 +1,170 @@
+"""The rules of the house that a reader would otherwise have to keep in mind."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
+import pytest
+
+from tests.source_files import SourceFile, python_files, text_files
+
+PACKAGE = python_files("assistant", "app.py")
+EVERYTHING = python_files("assistant", "app.py", "benchmarks", "tests")
+
+# Each logs the traceback: tool wrapper, turn, compaction hook, flush, watcher loop.
+BROAD_EXCEPT_ALLOWED = (
+    "assistant/agent/toolkit.py",
+    "assistant/conversation.py",
+    "assistant/agent/hooks/compaction.py",
+    "assistant/agent/flush.py",
+    "assistant/index/watcher.py",
+)
+GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "handler", "service", "misc"}
+LONG_LIVED = re.compile(
+    r"(Client|Agent|Model|Store|Engine|Collection|Settings|Workspace|Journal|Sessions|Conversation|Blocks|Interface"
+    r"|Connection|Pool|Executor|Thread|Process|Lock|Server|FastAPI)$"
+)
+
+
+def problems(found: Iterator[str]) -> str:
+    """One problem a line, for a failure that reads as a list."""
+    return "\n".join(found)
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert problems(file.name for file in EVERYTHING if not ast.get_docstring(file.tree)) == ""
+
+
+def test_every_public_name_of_the_package_says_what_it_is() -> None:
+    assert problems(_undocumented(PACKAGE)) == ""
+
+
+def test_no_module_is_a_grab_bag() -> None:
+    parts = ((file.name, part.removesuffix(".py")) for file in EVERYTHING for part in file.name.split("/"))
+    assert problems(name for name, part in parts if part in GRAB_BAGS) == ""
+
+
+def test_every_exception_stands_in_errors() -> None:
+    elsewhere = (
+        f"{file.name}:{node.lineno} {node.name}"
+        for file in PACKAGE
+        if file.name != "assistant/errors.py"
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)
+    )
+    assert problems(elsewhere) == ""
+
+
+def test_everything_is_caught_only_where_it_may_be() -> None:
+    broad = (
+        f"{file.name}:{node.lineno}"
+        for file in PACKAGE
+        if file.name not in BROAD_EXCEPT_ALLOWED
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node)
+    )
+    assert problems(broad) == "", "catch the narrowest type round one line"
+
+
+def test_nothing_long_lived_is_made_at_import() -> None:
+    made = (
+        f"{file.name}:{call.lineno} {ast.unparse(call.func)}()"
+        for file in PACKAGE
+        for statement in file.tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) and isinstance(statement.value, ast.Call)
+        for call in [statement.value]
+        if LONG_LIVED.search(ast.unparse(call.func))
+    )
+    assert problems(made) == "", "objects are made and closed in assembly.py"
+
+
+def test_nothing_is_left_unfinished() -> None:
+    marks = (
+        f"{file.name}:{line} {text}" for file in EVERYTHING for line, text in _comments(file) if re.search(_MARKS, text)
+    )
+    raised = (
+        f"{file.name}:{node.lineno} {node.id}"
+        for file in EVERYTHING
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Name) and node.id == "NotImplementedError"
+    )
+    assert problems(marks) + problems(raised) == ""
+
+
+@pytest.mark.parametrize("name", ["mock", "MagicMock", "AsyncMock", "mocker"])
+def test_nothing_is_mocked(name: str) -> None:
+    assert problems(f"{file.name}:{line}" for file in EVERYTHING for line in _uses(file, name)) == ""
+
+
+def test_nothing_waits_for_time_to_pass() -> None:
+    waits = (
+        f"{file.name}:{node.lineno}"
+        for file in python_files("assistant", "app.py", "tests")
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "time.sleep"
+    )
+    assert problems(waits) == "", "wait for a state"
+
+
+def test_no_file_names_a_place_of_one_machine() -> None:
+    place = re.compile(r"(?<![\w.~/-])/(root|work)/")
+    named = (
+        f"{name}:{number} {line.strip()}"
+        for name, text in text_files().items()
+        if name != "tests/test_house_rules.py"
+        for number, line in enumerate(text.splitlines(), 1)
+        if place.search(line)
+    )
+    assert problems(named) == ""
+
+
+# Spelled in parts, so that this file does not hold what it looks for.
+_MARKS = r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"
+
+
+def _undocumented(files: list[SourceFile]) -> Iterator[str]:
+    for file in files:
+        for node in file.tree.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith(
+                "_"
+            ):
+                yield from _without_docstring(file, node)
+                if isinstance(node, ast.ClassDef):
+                    for member in node.body:
+                        if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) and member.name[0] != "_":
+                            yield from _without_docstring(file, member)
+
+
+def _without_docstring(file: SourceFile, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    overrides = any(ast.unparse(decorator).endswith("override") for decorator in node.decorator_list)
+    if not overrides and not ast.get_docstring(node):
+        yield f"{file.name}:{node.lineno} {node.name}"
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    caught = "" if handler.type is None else ast.unparse(handler.type)
+    raises_again = any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
+    return caught in ("", "Exception") or ("BaseException" in caught and not raises_again)
+
+
+def _comments(file: SourceFile) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(file.text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def _uses(file: SourceFile, name: str) -> Iterator[int]:
+    for node in ast.walk(file.tree):
+        match node:
+            case ast.Name(id=used) | ast.arg(arg=used) | ast.Attribute(attr=used) | ast.alias(name=used):
+                if name in used.split("."):
+                    yield node.lineno
+            case ast.ImportFrom(module=str() as used) if name in used.split("."):
+                yield node.lineno
+            case _:
+                pass

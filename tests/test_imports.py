@@ -1,0 +1,128 @@
+"""The layers and the fences: imports point down only, and three libraries stay behind their own walls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.source_files import SourceFile, python_files
+
+# From the top down. A name is a module or a folder of `assistant`; names on one step do not import each other, the
+# files of one folder may.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("app", "__main__"),
+    ("cli",),
+    ("ui",),
+    ("assembly",),
+    ("commands",),
+    ("forget",),
+    ("conversation",),
+    ("agent",),
+    ("index",),
+    ("memory", "sessions", "openclaw", "transcript"),
+    ("journal", "models", "artifacts", "ownership"),
+    ("compaction",),
+    ("tokens", "events"),
+    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction"),
+    ("errors", "resources"),
+)
+STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
+
+FENCES = {
+    "agentscope": ("assistant/agent/", "assistant/models/", "assistant/messages.py"),
+    "gradio": ("assistant/ui/",),
+    "gradio_client": ("assistant/ui/",),
+    "chromadb": ("assistant/index/vectors.py",),
+}
+
+# They take values and return values: time, chance and the machine come in as arguments.
+PURE = (
+    "assistant/compaction/",
+    "assistant/index/chunker.py",
+    "assistant/agent/system_prompt.py",
+    "assistant/ui/render.py",
+)
+IMPURE_MODULES = {"logging", "os", "random", "secrets", "shutil", "socket", "subprocess", "tempfile", "time", "uuid"}
+
+FILES = python_files("assistant", "app.py")
+
+
+def imported_names(file: SourceFile) -> Iterator[tuple[int, str]]:
+    """Line and full dotted name of every import, late ones and those by a literal name included."""
+    package = file.name.removesuffix(".py").split("/")[:-1]
+    for node in ast.walk(file.tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                parents = package[: len(package) - level + 1] if level else []
+                start = ".".join([*parents, *([module] if module else [])])
+                # `from assistant import errors` names a module, not a value.
+                yield from ((node.lineno, f"{start}.{alias.name}") for alias in names)
+            case ast.Call(
+                func=ast.Attribute(attr="import_module") | ast.Name(id="import_module" | "__import__"),
+                args=[ast.Constant(value=str() as name), *_],
+            ):
+                yield node.lineno, name
+            case _:
+                pass
+
+
+def layer_name(module: str) -> str | None:
+    """`index` for `assistant.index.search`; None for a module that is not ours."""
+    first, _, rest = module.partition(".")
+    return rest.partition(".")[0] if first == "assistant" and rest else "app" if module == "app" else None
+
+
+def own_layer(file: SourceFile) -> str:
+    """The layer a file stands on."""
+    return file.name.removeprefix("assistant/").removesuffix(".py").partition("/")[0]
+
+
+def test_every_module_has_a_place_in_the_layers() -> None:
+    homeless = [file.name for file in FILES if own_layer(file) not in STEP_OF and own_layer(file) != "__init__"]
+    assert homeless == [], "name the new module or folder in LAYERS, on the step it belongs to"
+
+
+def test_imports_point_down_only() -> None:
+    upward: list[str] = []
+    for file in FILES:
+        own = own_layer(file)
+        for line, name in imported_names(file):
+            other = layer_name(name)
+            if other is None or other == own or other not in STEP_OF or own not in STEP_OF:
+                continue
+            if STEP_OF[other] <= STEP_OF[own]:
+                where = "the same step" if STEP_OF[other] == STEP_OF[own] else "a higher step"
+                upward.append(f"{file.name}:{line} imports {name}, which stands on {where}")
+    assert upward == []
+
+
+@pytest.mark.parametrize(("library", "inside"), FENCES.items(), ids=FENCES)
+def test_a_library_stays_behind_its_fence(library: str, inside: tuple[str, ...]) -> None:
+    escaped = [
+        f"{file.name}:{line} imports {name}"
+        for file in FILES
+        if not file.name.startswith(inside)
+        for line, name in imported_names(file)
+        if name.partition(".")[0] == library
+    ]
+    assert escaped == [], f"{library} belongs in {', '.join(inside)} only"
+
+
+def test_pure_modules_import_nothing_of_the_machine() -> None:
+    impure = [
+        f"{file.name}:{line} imports {name}"
+        for file in FILES
+        if file.name.startswith(PURE)
+        for line, name in imported_names(file)
+        if name.partition(".")[0] in IMPURE_MODULES
+    ]
+    assert impure == []
+
+
+def test_no_init_module_holds_more_than_its_docstring() -> None:
+    full = [file.name for file in FILES if file.name.endswith("__init__.py") and len(file.tree.body) > 1]
+    assert full == [], "import from the file that defines the name"
