@@ -46,17 +46,22 @@ def write_backup(path: Path, lines: Sequence[bytes]) -> Path:
     backup = backup_path(path)
     temporary = backup.with_name(f".{backup.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(temporary, lines, path.stat().st_mode & 0o777)
         if not is_same(temporary, lines):
             raise TranscriptError(f"The copy {backup.name} does not read back as it was written; nothing was changed.")
-        temporary.chmod(path.stat().st_mode & 0o777)
         temporary.replace(backup)
     finally:
         temporary.unlink(missing_ok=True)
     return backup
+
+
+def write_synced(path: Path, lines: Sequence[bytes], mode: int) -> None:
+    """Write a new file line by line and wait until it is on the disk."""
+    descriptor = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0), mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def is_same(path: Path, lines: Sequence[bytes]) -> bool:

@@ -82,7 +82,8 @@ class Advice:
 class Outcome:
     """The result. `lines` is the whole new file, the old one when `status` is `nothing`.
 
-    `diary` is what has to be written down before the file may be replaced.
+    `diary` is what has to be written down before the file may be replaced; `tokens_reachable` what would have been
+    left, also where the file stays as it was.
     """
 
     status: Status
@@ -91,6 +92,7 @@ class Outcome:
     after: Size
     tokens_before: int
     tokens_after: int
+    tokens_reachable: int
     classes: tuple[ClassCount, ...]
     removed_lines: int
     tail_lines_cut: int
@@ -176,6 +178,7 @@ def compress(
         after=measure_session(after) if status != "nothing" else before,
         tokens_before=int(tokens_before),
         tokens_after=tokens_after if status != "nothing" else int(tokens_before),
+        tokens_reachable=tokens_after,
         classes=_count_classes(survey, classified, draft),
         removed_lines=draft.iterations,
         tail_lines_cut=len(cut_in_tail),
@@ -192,11 +195,14 @@ def diary_name(now: datetime) -> str:
     return f"memory/{now.date().isoformat()}.md"
 
 
-def _merge(survey: Survey, notes: Sequence[Finding], options: Options, now: datetime, advice: Advice) -> Merged:
+def bullets_from_notes(survey: Survey, notes: Sequence[Finding], now: datetime) -> Summary:
+    """The bullets code would write by itself, the state first, then the newest of what was found."""
     name = diary_name(now)
-    bullets = [_bullet_of(finding, name) for finding in reversed(notes)]
-    state = _state(survey)
-    new = [*([state] if state else []), *bullets] if advice.bullets is None else list(advice.bullets)
+    return Summary((_state(survey), *(_bullet_of(finding, name) for finding in reversed(notes))))
+
+
+def _merge(survey: Survey, notes: Sequence[Finding], options: Options, now: datetime, advice: Advice) -> Merged:
+    new = bullets_from_notes(survey, notes, now).bullets if advice.bullets is None else advice.bullets
     evidence = [line.opening for line in survey.lines if line.kind in ("user", "assistant") and line.opening]
     earlier = Summary()
     for at in survey.walk.path:
@@ -204,7 +210,7 @@ def _merge(survey: Survey, notes: Sequence[Finding], options: Options, now: date
         if line.kind in ("summary", "spoken_summary"):
             # The newest of several was written from the ones before it.
             earlier = read_summary(line.summary)
-    return merge_summaries(earlier, new, evidence, name)
+    return merge_summaries(earlier, new, evidence, diary_name(now))
 
 
 def _bullet_of(finding: Finding, name: str) -> Bullet:
@@ -220,7 +226,7 @@ def section_title(finding: Finding) -> str:
     return f"{category}: {finding.title}"
 
 
-def _state(survey: Survey) -> Bullet | None:
+def _state(survey: Survey) -> Bullet:
     path = survey.walk.path
     asked = next((survey.lines[at].opening for at in reversed(path) if _is_request(survey, at)), "")
     said = next(
