@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.openclaw.lines import Line
 from assistant.openclaw.options import KeepTail, Options
-from assistant.openclaw.survey import Line, Survey, Unit
+from assistant.openclaw.survey import Survey, Unit
 
 LineClass = Literal["P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10"]
 CLASSES: tuple[LineClass, ...] = ("P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10")

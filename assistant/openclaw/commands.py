@@ -38,7 +38,9 @@ class Subparsers(Protocol):
 
     def add_parser(
         self, name: str, *, parents: Sequence[argparse.ArgumentParser], help: str, description: str
-    ) -> argparse.ArgumentParser: ...
+    ) -> argparse.ArgumentParser:
+        """Add one command and return its parser."""
+        ...
 
 
 def add_parsers(commands: Subparsers, parents: Sequence[argparse.ArgumentParser] = ()) -> None:

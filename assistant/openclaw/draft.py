@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from assistant.openclaw.entries import content_chars, read_content, read_line
 from assistant.openclaw.estimate import Weigh
+from assistant.openclaw.lines import Line
 from assistant.openclaw.options import MeasureBy
 from assistant.openclaw.rewriting import Change, rewrite
-from assistant.openclaw.survey import Line, Survey
+from assistant.openclaw.survey import Survey
 
 
 class Draft:

@@ -9,7 +9,6 @@ from assistant.errors import TranscriptError
 from assistant.openclaw.entries import (
     Content,
     Entry,
-    EntryKind,
     Fields,
     content_chars,
     read_content,
@@ -19,60 +18,13 @@ from assistant.openclaw.entries import (
 )
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finder, Finding
+from assistant.openclaw.lines import CallNote, Line, ResultNote
 from assistant.openclaw.marker import Marker, read_marker
-from assistant.openclaw.tools import CallShape, call_shape, has_failed, is_empty_handed
+from assistant.openclaw.tools import call_shape, has_failed, is_empty_handed
 from assistant.openclaw.tree import Form, Walk, walk
 from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry, own_words
 
 NEWEST_VERSION = 3
-
-
-@dataclass(frozen=True, slots=True)
-class CallNote:
-    """What is kept of a tool call."""
-
-    id: str | None
-    name: str
-    shape: CallShape
-    argument_chars: int
-
-
-@dataclass(frozen=True, slots=True)
-class ResultNote:
-    """What is kept of a tool result."""
-
-    call_id: str | None
-    chars: int
-    has_failed: bool
-    is_empty: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a session. `tokens` weighs the whole line, `content_tokens` what of it reaches a model."""
-
-    raw: bytes
-    kind: EntryKind
-    chars: int
-    tokens: float
-    id: str | None = None
-    parent_id: str | None = None
-    has_parent_key: bool = False
-    first_kept: str | int | None = None
-    content_chars: int = 0
-    content_tokens: float = 0.0
-    text_chars: int = 0
-    thinking_chars: int = 0
-    opening: str = ""
-    is_pleasantry: bool = False
-    asks: bool = False
-    has_own_words: bool = False
-    has_aborted: bool = False
-    calls: tuple[CallNote, ...] = ()
-    results: tuple[ResultNote, ...] = ()
-    fingerprint: int = 0
-    label_target: str | None = None
-    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from assistant.errors import TranscriptError
 from assistant.openclaw.entries import EntryKind
+from assistant.openclaw.lines import Line
 
 Form = Literal[
     "tree",  # header with version 2 or 3: entries with id and parentId
@@ -17,21 +18,6 @@ Form = Literal[
 CONTEXT_KINDS: frozenset[EntryKind] = frozenset(
     {"user", "assistant", "result", "bash", "injected", "system", "spoken_summary"}
 )
-
-
-class Node(Protocol):
-    """What the walk needs to know of a line: `Line` in a survey, something smaller in a test."""
-
-    @property
-    def kind(self) -> EntryKind: ...
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def parent_id(self) -> str | None: ...
-    @property
-    def has_parent_key(self) -> bool: ...
-    @property
-    def first_kept(self) -> str | int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +33,35 @@ class Walk:
     context: tuple[int, ...]
 
 
-def walk(nodes: Sequence[Node], form: Form) -> Walk:
+def walk(lines: Sequence[Line], form: Form) -> Walk:
     """The walk over a session's lines. Raises `TranscriptError` when the parents go round in a circle."""
-    path = _tree_path(nodes) if form == "tree" else _file_order(nodes)
-    boundary = next((at for at in reversed(range(len(path))) if _is_boundary(nodes[path[at]])), None)
-    return Walk(path, boundary, _context(nodes, path, boundary))
+    path = _tree_path(lines) if form == "tree" else _file_order(lines)
+    boundary = next((at for at in reversed(range(len(path))) if _is_boundary(lines[path[at]])), None)
+    return Walk(path, boundary, _context(lines, path, boundary))
 
 
-def parent_of(nodes: Sequence[Node], by_id: Mapping[str, int], index: int) -> int | None:
+def parent_of(lines: Sequence[Line], by_id: Mapping[str, int], index: int) -> int | None:
     """The line index of an entry's parent, or None for a root.
 
     A marker without an id hides its successor's parent: the loader took it as the leaf, so the next entry was
     written without `parentId`. Such an entry hangs below the entry before the marker.
     """
-    node = nodes[index]
-    if node.parent_id is not None:
-        return by_id.get(node.parent_id)
-    if node.has_parent_key or index == 0 or not _is_bare_marker(nodes[index - 1]):
+    line = lines[index]
+    if line.parent_id is not None:
+        return by_id.get(line.parent_id)
+    if line.has_parent_key or index == 0 or not _is_bare_marker(lines[index - 1]):
         return None
-    before = (at for at in reversed(range(index - 1)) if nodes[at].id is not None and nodes[at].kind != "header")
+    before = (at for at in reversed(range(index - 1)) if lines[at].id is not None and lines[at].kind != "header")
     return next(before, None)
 
 
-def index_by_id(nodes: Sequence[Node]) -> dict[str, int]:
+def index_by_id(lines: Sequence[Line]) -> dict[str, int]:
     """Line index of each entry id; of two lines with one id the later counts, as in the loader's own map."""
-    return {node.id: at for at, node in enumerate(nodes) if node.id is not None and node.kind != "header"}
+    return {line.id: at for at, line in enumerate(lines) if line.id is not None and line.kind != "header"}
 
 
-def _tree_path(nodes: Sequence[Node]) -> tuple[int, ...]:
-    by_id = index_by_id(nodes)
+def _tree_path(lines: Sequence[Line]) -> tuple[int, ...]:
+    by_id = index_by_id(lines)
     leaf = max(by_id.values(), default=None)
     path: list[int] = []
     seen: set[int] = set()
@@ -85,41 +71,41 @@ def _tree_path(nodes: Sequence[Node]) -> tuple[int, ...]:
             raise TranscriptError(f"The entries round line {current + 1} are each other's parents; left as it is.")
         seen.add(current)
         path.append(current)
-        current = parent_of(nodes, by_id, current)
+        current = parent_of(lines, by_id, current)
     return tuple(reversed(path))
 
 
-def _file_order(nodes: Sequence[Node]) -> tuple[int, ...]:
-    return tuple(at for at, node in enumerate(nodes) if node.kind not in ("blank", "unparsable", "header"))
+def _file_order(lines: Sequence[Line]) -> tuple[int, ...]:
+    return tuple(at for at, line in enumerate(lines) if line.kind not in ("blank", "unparsable", "header"))
 
 
-def _is_boundary(node: Node) -> bool:
-    return node.kind in ("summary", "reset")
+def _is_boundary(line: Line) -> bool:
+    return line.kind in ("summary", "reset")
 
 
-def _is_bare_marker(node: Node) -> bool:
-    return node.kind == "marker" and node.id is None
+def _is_bare_marker(line: Line) -> bool:
+    return line.kind == "marker" and line.id is None
 
 
-def _context(nodes: Sequence[Node], path: tuple[int, ...], boundary: int | None) -> tuple[int, ...]:
+def _context(lines: Sequence[Line], path: tuple[int, ...], boundary: int | None) -> tuple[int, ...]:
     if boundary is None:
-        return tuple(at for at in path if _is_seen(nodes[at]))
-    edge = nodes[path[boundary]]
-    first = first_kept_position(nodes, path, boundary)
-    kept = [at for at in path[first:boundary] if _is_seen(nodes[at])]
-    after = [at for at in path[boundary + 1 :] if _is_seen(nodes[at])]
+        return tuple(at for at in path if _is_seen(lines[at]))
+    edge = lines[path[boundary]]
+    first = first_kept_position(lines, path, boundary)
+    kept = [at for at in path[first:boundary] if _is_seen(lines[at])]
+    after = [at for at in path[boundary + 1 :] if _is_seen(lines[at])]
     return (*([path[boundary]] if edge.kind == "summary" else []), *kept, *after)
 
 
-def first_kept_position(nodes: Sequence[Node], path: tuple[int, ...], boundary: int) -> int:
+def first_kept_position(lines: Sequence[Line], path: tuple[int, ...], boundary: int) -> int:
     """Where in `path` the entries that a summary or reset keeps begin; `boundary` itself when it keeps none."""
-    wanted = nodes[path[boundary]].first_kept
+    wanted = lines[path[boundary]].first_kept
     if isinstance(wanted, int):
-        counted = [at for at, node in enumerate(nodes) if node.kind not in ("blank", "unparsable")]
+        counted = [at for at, line in enumerate(lines) if line.kind not in ("blank", "unparsable")]
         target = counted[wanted] if 0 <= wanted < len(counted) else None
         return next((at for at in range(boundary) if path[at] == target), boundary)
-    return next((at for at in range(boundary) if wanted is not None and nodes[path[at]].id == wanted), boundary)
+    return next((at for at in range(boundary) if wanted is not None and lines[path[at]].id == wanted), boundary)
 
 
-def _is_seen(node: Node) -> bool:
-    return node.kind in CONTEXT_KINDS
+def _is_seen(line: Line) -> bool:
+    return line.kind in CONTEXT_KINDS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from assistant.openclaw.survey import Line, Survey
+from assistant.openclaw.lines import Line
+from assistant.openclaw.survey import Survey
 
 
 def find_faults(before: Survey, after: Survey, removed: frozenset[int], kept: frozenset[int]) -> tuple[str, ...]:
