@@ -78,10 +78,7 @@ def find_tail(survey: Survey, keep: KeepTail, target_tokens: int) -> int:
 
 def is_large(line: Line, options: Options) -> bool:
     """True for a line of which the ladder can cut an output or arguments."""
-    limit = options.truncate_threshold_chars
-    return any(result.chars > limit for result in line.results) or any(
-        call.argument_chars > limit for call in line.calls
-    )
+    return line.cuttable_chars > options.truncate_threshold_chars
 
 
 def _fixed_class(survey: Survey, at: int, line: Line, tail_start: int, on_path: bool) -> LineClass | None:

@@ -14,7 +14,7 @@ from assistant.openclaw.entries import SUMMARY_TAG, read_content, read_line
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finding, newest_once
 from assistant.openclaw.layout import Layout, find_place, lay_out, summary_entry
-from assistant.openclaw.marker import Marker
+from assistant.openclaw.marker import Marker, marker_fields
 from assistant.openclaw.options import Options
 from assistant.openclaw.plan import plan
 from assistant.openclaw.rewriting import write_json
@@ -161,14 +161,12 @@ def compress(
     _set_aside(survey, draft, options, place.marker_at)
     text = write_summary(merged.summary)
     marker = Marker(now, int(tokens_before), 0, options.mode, options.target_tokens)
-    entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
-    frame = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
-    draft.add(_frame_tokens(survey, draft, frame, entry, text, options, weigh))
+    draft.add(_frame_tokens(survey, draft, marker, text, options, weigh))
     cut_in_tail = plan(survey, classified, options, draft, advice.gists)
     entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     layout = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
     misses = survey.marker.misses if survey.marker is not None else 0
-    after, tokens_after, status, misses = _settle(layout, marker, options, weigh, tokens_before, misses)
+    after, tokens_after, status, misses = _settle(survey, layout, marker, options, weigh, tokens_before, misses)
     if status != "nothing":
         _check(survey, after, classified, draft)
     return Outcome(
@@ -257,25 +255,21 @@ def _set_aside(survey: Survey, draft: Draft, options: Options, marker_at: int | 
             draft.drop(at)
 
 
-def _frame_tokens(
-    survey: Survey, draft: Draft, frame: Layout, entry: object, text: str, options: Options, weigh: Weigh
-) -> float:
+def _frame_tokens(survey: Survey, draft: Draft, marker: Marker, text: str, options: Options, weigh: Weigh) -> float:
     """What summary and marker will weigh, less the marker that is replaced."""
     if options.measure_by == "content":
         return weigh(text)
-    marker = frame.lines[frame.marker_at].decode("utf-8")
-    old = [at for at, line in enumerate(survey.lines) if line.kind == "marker"]
-    replaced = sum(draft.size(at) for at in old)
-    wrapped = write_json({"summary": text}).decode("utf-8", "replace")
-    # The frame of the entry: type, ids, time and the first entry kept.
-    return weigh(wrapped) + weigh(" " * 150) + weigh(marker) - replaced
+    replaced = sum(draft.size(at) for at, line in enumerate(survey.lines) if line.kind == "marker")
+    entry = write_json({"summary": text, **marker_fields(marker, options.marker_form)})
+    # What else stands in the two lines: type, first entry kept, tokens before; id, parent and time in both.
+    return weigh(entry.decode("utf-8", "replace")) + weigh(" " * (80 + 2 * 90)) - replaced
 
 
 def _settle(
-    layout: Layout, marker: Marker, options: Options, weigh: Weigh, tokens_before: float, misses: int
+    survey: Survey, layout: Layout, marker: Marker, options: Options, weigh: Weigh, tokens_before: float, misses: int
 ) -> tuple[Survey, int, Status, int]:
     """Read the new file whole, and write into the marker what really is left."""
-    after = survey_session(layout.lines, weigh, with_findings=False)
+    after = survey_session(layout.lines, weigh, with_findings=False, known=survey)
     total = _tokens(after, options)
     rest = total - _tokens_of(after, layout.marker_at, options)
     tokens = int(total)

@@ -106,9 +106,9 @@ class Draft:
         return line.content_tokens if at in self._context else 0.0
 
     def _weigh_raw(self, raw: bytes, at: int) -> float:
-        entry = read_line(raw, is_first=at == 0)
-        chars = len(entry.text) + 1
-        tokens = self._weigh(entry.text) * chars / (chars - 1)
+        text = raw.decode("utf-8", "surrogateescape")
+        tokens = self._weigh(text)
         if self._measure_by == "raw":
             return tokens
-        return tokens * content_chars(entry, read_content(entry)) / chars if at in self._context else 0.0
+        entry = read_line(raw, is_first=at == 0)
+        return tokens * content_chars(entry, read_content(entry)) / len(text) if at in self._context else 0.0

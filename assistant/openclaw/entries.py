@@ -183,7 +183,7 @@ def arguments_text(arguments: Json) -> str:
     """A call's arguments as the compact JSON a model sees."""
     if isinstance(arguments, str):
         return arguments
-    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":")) if arguments is not None else ""
+    return _COMPACT.encode(arguments) if arguments is not None else ""
 
 
 def call_command(call: Call) -> str:
@@ -259,6 +259,7 @@ def _refuse_constant(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 

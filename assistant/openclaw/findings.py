@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry
+from assistant.openclaw.wording import asks_something, first_sentence, has_stem, is_pleasantry
 
 Category = Literal["Preference", "Decision", "Creative", "Conversation", "Technical", "Warning"]
 Speaker = Literal["user", "assistant", "summary"]
@@ -32,6 +32,14 @@ class Finding:
     context: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a text in which cues are looked for."""
+
+    text: str
+    lowered: str
+
+
 class Finder:
     """Looks at the texts of a session in order and collects what is worth keeping."""
 
@@ -44,14 +52,15 @@ class Finder:
         """Look at what the person said; `words` is without envelopes."""
         if not words:
             return
+        parts = _scanned(words)
         if self._question and _is_consent(words):
             self._keep(line, "Decision", f"{self._question} → {words}", "user", self._question)
         else:
-            self._cue(line, "Decision", _DECISION, words, "user")
+            self._cue(line, "Decision", _DECISION, parts, "user")
         if not words.rstrip().endswith(("?", "？")):
-            self._cue(line, "Preference", _PREFERENCE, words, "user")
-        self._cue(line, "Warning", _WARNING, words, "user")
-        self._cue(line, "Conversation", _NOTABLE, words, "user")
+            self._cue(line, "Preference", _PREFERENCE, parts, "user")
+        self._cue(line, "Warning", _WARNING, parts, "user")
+        self._cue(line, "Conversation", _NOTABLE, parts, "user")
         self._request = words if _CREATIVE.search(words[:_HEAD_CHARS]) else ""
         self._question = ""
 
@@ -64,16 +73,22 @@ class Finder:
             self.findings.append(Finding(line, "Creative", title, text.strip(), "assistant", self._request))
             self._request = ""
         else:
-            self._cue(line, "Technical", _TECHNICAL, text, "assistant")
-            self._cue(line, "Decision", _DECISION, text, "assistant")
-            self._cue(line, "Warning", _WARNING, text, "assistant")
-            self._cue(line, "Conversation", _NOTABLE, text, "assistant")
+            parts = _scanned(text)
+            self._cue(line, "Technical", _TECHNICAL, parts, "assistant")
+            self._cue(line, "Decision", _DECISION, parts, "assistant")
+            self._cue(line, "Warning", _WARNING, parts, "assistant")
+            self._cue(line, "Conversation", _NOTABLE, parts, "assistant")
         self._question = _last_question(text) if asks_something(text) else ""
 
-    def _cue(self, line: int, category: Category, cue: re.Pattern[str], text: str, source: Speaker) -> None:
-        for part in _scanned(text):
-            for found in cue.finditer(part):
-                self._keep(line, category, _sentence_around(part, found.start(), found.end()), source)
+    def _cue(
+        self, line: int, category: Category, cue: re.Pattern[str], parts: Sequence[_Part], source: Speaker
+    ) -> None:
+        for part in parts:
+            # Most texts hold no cue: looking for plain words first is ten times as fast as the pattern.
+            if not has_stem(part.lowered, _STEMS[category]):
+                continue
+            for found in cue.finditer(part.text):
+                self._keep(line, category, _sentence_around(part.text, found.start(), found.end()), source)
 
     def _keep(self, line: int, category: Category, content: str, source: Speaker, context: str = "") -> None:
         if not content or is_pleasantry(content):
@@ -136,6 +151,44 @@ _NOTABLE = re.compile(
     r"|worth remembering)\b|(?:请|要)?记住|别忘了|不要忘|值得记|教训(?:是)?|感悟|重要的是",
     re.IGNORECASE,
 )
+# Every match of a category's pattern holds one of its stems.
+_STEMS: dict[Category, tuple[str, ...]] = {
+    "Preference": (
+        *("prefer", "like", "love", "hate", "enjoy", "i want you", "allerg", "vegetarian", "vegan", "i'm a", "i am a"),
+        *(
+            "based in",
+            "from",
+            "i live",
+            "i work",
+            "my ",
+            "call me",
+            "always",
+            "never",
+            "我",
+            "以后",
+            "从现在",
+            "请",
+            "不要再",
+        ),
+    ),
+    "Decision": (
+        *("decid", "decision", "agree", "settle", "chose", "conclu", "go with", "going with", "opted", "let"),
+        *("决定", "就按", "就用", "就选", "采用", "选定", "敲定", "定下来", "最终方案", "结论", "确定"),
+    ),
+    "Technical": (
+        *("cause", "problem", "issue", "bug", "error", "fix", "workaround", "work-around", "solution", "solved"),
+        *("resolved", "原因", "根因", "问题", "修复", "解决", "规避"),
+    ),
+    "Warning": (
+        *("warning", "caution", "careful", "beware", "important", "do not", "don't", "must not", "never", "will break"),
+        *("警告", "小心", "当心", "危险", "注意", "千万", "切记", "务必", "绝对", "不要"),
+    ),
+    "Conversation": (
+        *("remember", "keep in mind", "forget", "lesson", "insight", "for the record"),
+        *("记住", "别忘了", "不要忘", "值得记", "教训", "感悟", "重要的是"),
+    ),
+    "Creative": (),
+}
 _CREATIVE = re.compile(
     r"\b(?:write|compose|draft|make up|create|tell)\b(?: \w+){0,6}? "
     r"(?:poem|haiku|sonnet|story|song|lyrics|essay|novel|chapter|limerick|fairy tale|speech|screenplay)\b"
@@ -155,10 +208,11 @@ def _is_consent(words: str) -> bool:
     return len(words) <= _CONSENT_CHARS and _CONSENT.match(words) is not None
 
 
-def _scanned(text: str) -> tuple[str, ...]:
+def _scanned(text: str) -> tuple[_Part, ...]:
     if len(text) <= _HEAD_CHARS + _TAIL_CHARS:
-        return (text,)
-    return (text[:_HEAD_CHARS], text[-_TAIL_CHARS:])
+        return (_Part(text, text.lower()),)
+    head, tail = text[:_HEAD_CHARS], text[-_TAIL_CHARS:]
+    return (_Part(head, head.lower()), _Part(tail, tail.lower()))
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:

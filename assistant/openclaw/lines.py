@@ -30,7 +30,10 @@ class ResultNote:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a session. `tokens` weighs the whole line, `content_tokens` what of it reaches a model."""
+    """One line of a session. `tokens` weighs the whole line, `content_tokens` what of it reaches a model.
+
+    `cuttable_chars` is the longest output or argument: what the ladder can cut.
+    """
 
     raw: bytes
     kind: EntryKind
@@ -44,6 +47,7 @@ class Line:
     content_tokens: float = 0.0
     text_chars: int = 0
     thinking_chars: int = 0
+    cuttable_chars: int = 0
     opening: str = ""
     is_pleasantry: bool = False
     asks: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.openclaw.classify import CLASSES, Classified, LineClass, is_large
@@ -76,7 +76,7 @@ class _Planner:
         for limit in (self._options.truncate_size_chars, self._options.second_cut_chars):
             if self._fits:
                 return
-            self._draft.put_off((at, self._cut(at, limit)) for at in sorted(self._open) if self._can_cut(at))
+            self._draft.put_off(self._cuts(limit))
             if self._draft.least_total() <= self._options.target_tokens:
                 self._draft.settle()
         groups = [group for group in self._groups if group.has_large_output]
@@ -171,13 +171,15 @@ class _Planner:
         goes = level in ("P1", "P2", "P3") and bool(large) and (calls_are_large or results_are_large)
         return Group(lines, level, bool(large), goes)
 
-    def _can_cut(self, at: int) -> bool:
-        return is_large(self._lines[at], self._options) or self._has_spare_thinking(at)
-
-    def _cut(self, at: int, limit_chars: int) -> Change:
-        large = is_large(self._lines[at], self._options)
-        limit = limit_chars if large else None
-        return Change(limit, limit, drops_thinking=self._has_spare_thinking(at))
+    def _cuts(self, limit_chars: int) -> Iterator[tuple[int, Change]]:
+        both = Change(limit_chars, limit_chars, drops_thinking=True)
+        output, thinking = Change(limit_chars, limit_chars), Change(drops_thinking=True)
+        for at in sorted(self._open):
+            is_wordy = self._has_spare_thinking(at)
+            if is_large(self._lines[at], self._options):
+                yield at, both if is_wordy else output
+            elif is_wordy:
+                yield at, thinking
 
     def _has_spare_thinking(self, at: int) -> bool:
         line = self._lines[at]

@@ -9,6 +9,7 @@ from assistant.errors import TranscriptError
 from assistant.openclaw.entries import (
     Content,
     Entry,
+    EntryKind,
     Fields,
     content_chars,
     read_content,
@@ -25,6 +26,8 @@ from assistant.openclaw.tree import Form, Walk, walk
 from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry, own_words
 
 NEWEST_VERSION = 3
+# Lines that say nothing about the file as a whole: what they are depends on their bytes alone.
+_REUSABLE: frozenset[EntryKind] = frozenset({"user", "assistant", "result", "bash"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,14 @@ class Survey:
         return b"\r\n" if self.lines and self.lines[0].raw.endswith(b"\r\n") else b"\n"
 
 
-def survey_session(raw_lines: Iterable[bytes], weigh: Weigh, with_findings: bool = True) -> Survey:
-    """Read every line once. Raises `TranscriptError` for a file that is no session of a known form."""
-    reader = _Reader(weigh, with_findings)
+def survey_session(
+    raw_lines: Iterable[bytes], weigh: Weigh, with_findings: bool = True, known: Survey | None = None
+) -> Survey:
+    """Read every line once. Raises `TranscriptError` for a file that is no session of a known form.
+
+    A line that stood byte for byte in `known` is not parsed a second time.
+    """
+    reader = _Reader(weigh, with_findings, known)
     for at, raw in enumerate(raw_lines):
         reader.read(at, raw)
     return reader.finish()
@@ -72,7 +80,7 @@ def survey_session(raw_lines: Iterable[bytes], weigh: Weigh, with_findings: bool
 class _Reader:
     """Goes through the lines in order and keeps what they were."""
 
-    def __init__(self, weigh: Weigh, with_findings: bool) -> None:
+    def __init__(self, weigh: Weigh, with_findings: bool, known: Survey | None) -> None:
         self._weigh = weigh
         self._finder = Finder() if with_findings else None
         self._lines: list[Line] = []
@@ -81,8 +89,14 @@ class _Reader:
         self._marker: Marker | None = None
         self._has_parsed = False
         self._has_messages = False
+        self._known = {line.raw: line for line in known.lines[1:] if line.kind in _REUSABLE} if known else {}
 
     def read(self, at: int, raw: bytes) -> None:
+        known = self._known.get(raw)
+        if known is not None:
+            self._has_parsed = self._has_messages = True
+            self._lines.append(known)
+            return
         entry = read_line(raw, is_first=at == 0)
         if entry.fields is not None:
             self._note_frame(at, entry, entry.fields)
@@ -152,6 +166,8 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
     if entry.fields is None:
         return Line(raw, entry.kind, chars, tokens)
     seen_chars = content_chars(entry, content)
+    calls = tuple(CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls)
+    results = _result_notes(entry, content)
     text = content.text
     own = own_words(text) if entry.kind == "user" else text
     spoken = entry.kind in ("user", "assistant")
@@ -173,8 +189,9 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
         asks=entry.kind == "assistant" and asks_something(text),
         has_own_words=entry.kind == "user" and bool(own or content.image_count),
         has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
-        calls=tuple(CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls),
-        results=_result_notes(entry, content),
+        cuttable_chars=max((*(c.argument_chars for c in calls), *(r.chars for r in results)), default=0),
+        calls=calls,
+        results=results,
         fingerprint=hash(text) if entry.kind in ("user", "system", "injected") else 0,
         label_target=text_or_none(entry.fields.get("targetId")) if entry.fields.get("type") == "label" else None,
         summary=summary_text(entry) if entry.kind in ("summary", "spoken_summary") else "",

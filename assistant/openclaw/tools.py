@@ -48,6 +48,8 @@ _FAILURE_START = re.compile(
     re.IGNORECASE,
 )
 _SHORT_CHARS = 400
+# Nobody looks round with a script of this length.
+_COMMAND_CHARS = 2_000
 
 
 def call_shape(call: Call) -> CallShape:
@@ -88,7 +90,7 @@ def has_failed(result: Result) -> bool:
 
 
 def _command_shape(command: str) -> CallShape:
-    if _WRITING_FIND.search(command):
+    if len(command) > _COMMAND_CHARS or _WRITING_FIND.search(command):
         return "other"
     plain = _REDIRECT.sub(" ", _QUOTED.sub("q", command))
     if ">" in plain or "$(" in plain or "`" in plain:
@@ -106,15 +108,19 @@ def _command_shape(command: str) -> CallShape:
 
 
 def _first_word(part: str) -> str:
-    words = [word for word in part.split() if not _ASSIGNMENT.match(word)]
-    while words and words[0] in ("sudo", "env", "time"):
-        words = words[1:]
-    if words[:2] == ["git", "grep"]:
+    words = part.split(maxsplit=8)
+    at = 0
+    while at < len(words) and (words[at] in ("sudo", "env", "time") or _ASSIGNMENT.match(words[at])):
+        at += 1
+    if words[at : at + 2] == ["git", "grep"]:
         return "git-grep"
-    return words[0].replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe") if words else ""
+    word = words[at] if at < len(words) else ""
+    return word.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")
 
 
 def _exit_code_noted(tail: str) -> int | None:
+    if "exit" not in tail.lower() and "退出" not in tail:
+        return None
     found = [*_EXIT_NOTE.finditer(tail), *_EXIT_NOTE_ZH.finditer(tail)]
     return int(found[-1].group(1)) if found else None
 
