@@ -124,7 +124,7 @@ def _unit_class(lines: Sequence[Line], unit: Unit) -> LineClass:
 
 
 def _starts_turn(lines: Sequence[Line], at: int) -> bool:
-    return lines[at].kind == "user" and lines[at].has_own_words
+    return lines[at].kind == "user" and lines[at].has_own_words and not lines[at].is_pleasantry
 
 
 def _whole_units_from(survey: Survey, start: int) -> int:

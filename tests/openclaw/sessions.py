@@ -166,12 +166,14 @@ def load_like_openclaw(lines: Sequence[bytes]) -> list[str]:
         way.insert(0, current)
         parent = current.get("parentId")
         current = by_id.get(str(parent)) if parent else None
-    newest = max((at for at, entry in enumerate(way) if entry["type"] == "compaction"), default=None)
-    if newest is None:
+    edges = [at for at, entry in enumerate(way) if entry["type"] in ("compaction", "reset")]
+    if not edges:
         return [text for entry in way if (text := _seen(entry)) is not None]
-    kept_from = next((at for at in range(newest) if way[at].get("id") == way[newest]["firstKeptEntryId"]), newest)
+    newest = edges[-1]
+    kept_from = next((at for at in range(newest) if way[at].get("id") == way[newest].get("firstKeptEntryId")), newest)
     kept = [*way[kept_from:newest], *way[newest + 1 :]]
-    return [f"summary: {way[newest]['summary']}", *(text for entry in kept if (text := _seen(entry)) is not None)]
+    head = [f"summary: {way[newest]['summary']}"] if way[newest]["type"] == "compaction" else []
+    return [*head, *(text for entry in kept if (text := _seen(entry)) is not None)]
 
 
 def _migrated(entries: list[Fields]) -> list[Fields]:
