@@ -19,6 +19,7 @@ from assistant.openclaw.survey import Survey
 from assistant.prompts import Language, language_of, render
 
 Ask = Callable[[str], str]
+Mask = Callable[[str], str]
 
 _BATCH = 20
 _MAX_BATCHES = 5
@@ -32,6 +33,7 @@ def ask_for_advice(
     notes: Sequence[Finding],
     options: Options,
     now: datetime,
+    mask: Mask,
     ask: Ask,
 ) -> tuple[Advice, tuple[str, ...]]:
     """The model's advice, and a sentence for each answer that could not be used; then code decides alone."""
@@ -52,7 +54,7 @@ def ask_for_advice(
             if not found:
                 refused.append("The model's short forms could not be used; first sentences stand in for them.")
                 break
-    bullets = _ask_for_bullets(survey, notes, language, now, ask)
+    bullets = _ask_for_bullets(survey, notes, language, now, mask, ask)
     if bullets is None:
         refused.append("The model's summary could not be used; the summary was written without it.")
     return Advice(gists, bullets), tuple(refused)
@@ -74,10 +76,10 @@ def _ask_for_gists(survey: Survey, lines: Sequence[int], language: Language, ask
 
 
 def _ask_for_bullets(
-    survey: Survey, notes: Sequence[Finding], language: Language, now: datetime, ask: Ask
+    survey: Survey, notes: Sequence[Finding], language: Language, now: datetime, mask: Mask, ask: Ask
 ) -> tuple[Bullet, ...] | None:
     earlier = "\n\n".join(line.summary for line in survey.lines if line.summary)
-    known = write_summary(bullets_from_notes(survey, notes, now))
+    known = write_summary(bullets_from_notes(survey, notes, now, mask))
     tail = [
         f"{survey.lines[at].kind}: {survey.lines[at].opening}"
         for at in survey.walk.path[-40:]
@@ -97,7 +99,10 @@ def _ask_for_bullets(
     bullets = read_summary(answer).bullets if SUMMARY_TAG in answer else ()
     if not 0 < len(bullets) <= MAX_BULLETS:
         return None
-    return tuple(replace(bullet, reference=bullet.reference or _reference(bullet, notes, now)) for bullet in bullets)
+    return tuple(
+        replace(bullet, text=mask(bullet.text), reference=bullet.reference or _reference(bullet, notes, now))
+        for bullet in bullets
+    )
 
 
 def _reference(bullet: Bullet, notes: Sequence[Finding], now: datetime) -> str:

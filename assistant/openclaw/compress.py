@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -143,9 +143,10 @@ def compress(
     options: Options,
     weigh: Weigh,
     now: datetime,
+    mask: Callable[[str], str],
     advice: Advice | None = None,
 ) -> Outcome:
-    """Shrink a session. `notes` is what `notes_for_diary` found, secrets masked.
+    """Shrink a session. `notes` is what `notes_for_diary` found, secrets masked; `mask` does so for the summary.
 
     Raises `TranscriptError` when the session has no user or no assistant, or the new file would not be whole.
     """
@@ -154,7 +155,7 @@ def compress(
         raise TranscriptError(f"The session has no {voice} message with anything in it; it is left as it is.")
     advice = advice or Advice()
     before = measure_session(survey)
-    merged = _merge(survey, notes, options, now, advice)
+    merged = _merge(survey, notes, now, mask, advice)
     place = find_place(survey, now)
     draft = Draft(survey, weigh, options.measure_by, options.max_iterations)
     tokens_before = draft.total_tokens
@@ -193,14 +194,16 @@ def diary_name(now: datetime) -> str:
     return f"memory/{now.date().isoformat()}.md"
 
 
-def bullets_from_notes(survey: Survey, notes: Sequence[Finding], now: datetime) -> Summary:
+def bullets_from_notes(survey: Survey, notes: Sequence[Finding], now: datetime, mask: Callable[[str], str]) -> Summary:
     """The bullets code would write by itself, the state first, then the newest of what was found."""
     name = diary_name(now)
-    return Summary((_state(survey), *(_bullet_of(finding, name) for finding in reversed(notes))))
+    return Summary((_state(survey, mask), *(_bullet_of(finding, name) for finding in reversed(notes))))
 
 
-def _merge(survey: Survey, notes: Sequence[Finding], options: Options, now: datetime, advice: Advice) -> Merged:
-    new = bullets_from_notes(survey, notes, now).bullets if advice.bullets is None else advice.bullets
+def _merge(
+    survey: Survey, notes: Sequence[Finding], now: datetime, mask: Callable[[str], str], advice: Advice
+) -> Merged:
+    new = bullets_from_notes(survey, notes, now, mask).bullets if advice.bullets is None else advice.bullets
     evidence = [line.opening for line in survey.lines if line.kind in ("user", "assistant") and line.opening]
     earlier = Summary()
     for at in survey.walk.path:
@@ -224,7 +227,7 @@ def section_title(finding: Finding) -> str:
     return f"{category}: {finding.title}"
 
 
-def _state(survey: Survey) -> Bullet:
+def _state(survey: Survey, mask: Callable[[str], str]) -> Bullet:
     path = survey.walk.path
     asked = next((survey.lines[at].opening for at in reversed(path) if _is_request(survey, at)), "")
     said = next(
@@ -235,7 +238,8 @@ def _state(survey: Survey) -> Bullet:
         ),
         "",
     )
-    text = " — ".join(part[:90] for part in (asked, said) if part)
+    # Masked before it is cut: half a secret would no longer be known for one.
+    text = " — ".join(mask(part)[:90] for part in (asked, said) if part)
     return Bullet("State", text) if text else Bullet("State", f"{len(path)} entries were reduced to what follows")
 
 

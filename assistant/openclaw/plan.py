@@ -136,7 +136,8 @@ class _Planner:
         )
         self._draft.change(at, change)
 
-    def _delete_groups(self, groups: Sequence[Group]) -> None:
+    def _delete_groups(self, found: Sequence[Group]) -> None:
+        groups = [group for group in found if not self._draft.removed.issuperset(group.lines)]
         if self._fits or not groups:
             return
         if self._draft.least_total(_all_lines(groups)) <= self._options.target_tokens:

@@ -15,6 +15,7 @@ from assistant.openclaw.advice import Ask, ask_for_advice
 from assistant.openclaw.backups import (
     DEFAULT_KEEP_COPIES,
     FileStamp,
+    backup_path,
     is_same,
     put_away,
     rescue_leftover,
@@ -163,9 +164,9 @@ def _plan(job: Job, survey: Survey, notices: list[str]) -> Outcome:
     weigh = choose_weigh(job.options.estimator, job.count_tokens)
     advice = None
     if job.ask is not None:
-        advice, refused = ask_for_advice(survey, classified, notes, job.options, job.now, job.ask)
+        advice, refused = ask_for_advice(survey, classified, notes, job.options, job.now, job.mask, job.ask)
         notices.extend(refused)
-    return compress(survey, classified, notes, job.options, weigh, job.now, advice)
+    return compress(survey, classified, notes, job.options, weigh, job.now, job.mask, advice)
 
 
 def _write_diary(job: Job, survey: Survey, diary: Sequence[Finding]) -> Extracted | None:
@@ -180,9 +181,10 @@ def _replace(job: Job, survey: Survey, outcome: Outcome, stamp: FileStamp) -> Pa
     path = job.path
     old = [line.raw for line in survey.lines]
     backup = write_backup(path, old) if job.options.auto_backup else None
-    job.at_step("backed_up")
     fresh = path.with_name(f".{path.name}.new.tmp")
+    is_replaced = False
     try:
+        job.at_step("backed_up")
         write_synced(fresh, outcome.lines, path.stat().st_mode & 0o777)
         job.at_step("written")
         if not is_same(fresh, outcome.lines):
@@ -191,23 +193,18 @@ def _replace(job: Job, survey: Survey, outcome: Outcome, stamp: FileStamp) -> Pa
             raise SessionBusyError(path.name, None)
         job.at_step("checked")
         fresh.replace(path)
+        is_replaced = True
     except OSError as error:
-        _give_up(fresh, backup)
         raise TranscriptError(f"{path.name} could not be replaced ({error}); it is as it was.") from error
-    except TranscriptError:
-        _give_up(fresh, backup)
-        raise
+    finally:
+        if not is_replaced:
+            fresh.unlink(missing_ok=True)
+            backup_path(path).unlink(missing_ok=True)
     sync_folder(path.parent)
     job.at_step("replaced")
     copy = put_away(path, backup, job.now, job.keep_copies) if backup is not None else None
     job.at_step("put_away")
     return copy
-
-
-def _give_up(fresh: Path, backup: Path | None) -> None:
-    fresh.unlink(missing_ok=True)
-    if backup is not None:
-        backup.unlink(missing_ok=True)
 
 
 def _log(job: Job, workspace: Path, outcome: Outcome, verdict: Verdict) -> list[str]:

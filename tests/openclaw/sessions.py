@@ -133,7 +133,7 @@ def shrink(lines: Sequence[bytes], options: Options, now: datetime = NOW) -> Out
     found = survey_session(lines, weigh)
     classified = classify(found, options)
     notes = notes_for_diary(found, classified, options, found.findings)
-    return compress(found, classified, notes, options, weigh, now)
+    return compress(found, classified, notes, options, weigh, now, lambda text: text)
 
 
 def parsed(lines: Sequence[bytes]) -> list[Fields]:
