@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,16 +86,12 @@ def _run(options: argparse.Namespace) -> int:
         case "sessions":
             return _list_sessions(settings, options.json)
         case "doctor":
-            from assistant.doctor import examine
-
-            return asyncio.run(examine(settings, as_json=options.json))
+            return _examine(settings, options.json)
         case _:
             return asyncio.run(_with_assistant(settings, options))
 
 
 def _list_sessions(settings: Settings, as_json: bool) -> int:
-    from dataclasses import asdict
-
     from assistant.assembly import open_store
 
     for summary in open_store(settings).sessions.list():
@@ -105,8 +102,17 @@ def _list_sessions(settings: Settings, as_json: bool) -> int:
     return DONE
 
 
+def _examine(settings: Settings, as_json: bool) -> int:
+    from assistant.doctor import examine, findings_json, findings_text
+
+    findings = asyncio.run(examine(settings))
+    print(findings_json(findings) if as_json else findings_text(findings))
+    return FAILED if any(finding.state == "error" for finding in findings) else DONE
+
+
 async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.assembly import open_assistant
+    from assistant.terminal import preview_text
 
     async with open_assistant(settings) as assistant:
         if options.command == "chat":
@@ -117,7 +123,7 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
         conversation = assistant.conversations.open(options.session)
         if options.command == "compact" and options.preview:
             preview = await conversation.preview_compaction()
-            print(json.dumps(preview.as_values(), ensure_ascii=False) if options.json else preview.text())
+            print(json.dumps(asdict(preview), ensure_ascii=False) if options.json else preview_text(preview))
             return DONE
         text = "/undo" if options.command == "undo" else f"/compact {options.hint}"
         return await _print(assistant, conversation, text, as_json=options.json)
@@ -137,7 +143,7 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
     from assistant.commands import submit
 
-    print(assistant.greeting)
+    print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
         start = conversation.attach().start
         moved = await submit(assistant.conversations, conversation, text)

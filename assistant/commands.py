@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.errors import PalimpsestError, SessionNotFoundError
-from assistant.events import ContextCompressed, Event, Notice, TurnFailed, TurnFinished, TurnStarted
-from assistant.messages import BlockKey, block_text
+from assistant.events import ContextCompressed, Event, Notice, TurnStarted
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
@@ -141,10 +140,10 @@ async def _context(call: Call) -> Conversation:
 
 async def _pin(call: Call) -> Conversation:
     """Pins the newest message of the person, or the newest one that contains the argument."""
-    for placed in reversed(call.conversation.placed_blocks()):
-        if placed.message.role == "user" and call.argument.lower() in block_text(placed.block).lower():
-            call.conversation.pin(BlockKey(placed.message.id, placed.block.type, placed.block.id))
-            text = block_text(placed.block)[:_PREVIEW_CHARS]
+    for item in reversed(call.conversation.context_items()):
+        if item.key and item.is_user and call.argument.lower() in item.text.lower():
+            call.conversation.pin(item.key)
+            text = item.text[:_PREVIEW_CHARS]
             call.conversation.emit(Notice(f"Pinned, it will survive every compaction verbatim: {text}", "info"))
             return call.conversation
     raise PalimpsestError("No message in the context contains that text.")
@@ -156,7 +155,7 @@ async def _stop(call: Call) -> Conversation:
 
 
 async def _model(call: Call) -> Conversation:
-    call.conversation.emit(Notice(call.conversation.model_line, "info"))
+    call.conversation.emit(Notice(call.conversations.model_line, "info"))
     return call.conversation
 
 
@@ -180,8 +179,3 @@ COMMANDS: dict[str, Command] = {
     "model": Command("/model", "which model answers, and how it was found", _model),
     "help": Command("/help", "this list", _help),
 }
-
-
-def is_end(event: Event) -> bool:
-    """True for the events that end a turn."""
-    return isinstance(event, TurnFinished | TurnFailed)

@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from assistant.agent.commit import SessionKeeper
-from assistant.agent.hooks.compaction import CompactionPreview, ContextItem, MemoryCompactionHook
+from assistant.agent.context import CompactionPreview, Context, ContextItem
+from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
+from assistant.atomic_io import replace_text
+from assistant.bootstrap import finish_bootstrap
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
-    CompactionUndone,
+    ApprovalRequested,
     Event,
     FinishReason,
     Notice,
+    Recalled,
     ToolFinished,
     TurnFailed,
     TurnFinished,
@@ -27,9 +32,11 @@ from assistant.events import (
 )
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, Row
-from assistant.messages import BlockKey, ToolResultState, UserMsg, block_keys
+from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys
+from assistant.models.failures import explain_model_error
 from assistant.prompts import Language, render
 from assistant.transcript import events_of_rows
+from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -100,8 +107,11 @@ class Conversation:
         runner: AgentRunner,
         journal: Journal,
         events: EventLog,
-        steps: StepHook,
+        context: Context,
         compaction: MemoryCompactionHook,
+        steps: StepHook,
+        recall: RecallHook | None,
+        workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
     ) -> None:
@@ -109,8 +119,11 @@ class Conversation:
         self._runner = runner
         self._journal = journal
         self._events = events
-        self._steps = steps
+        self._context = context
         self._compaction = compaction
+        self._steps = steps
+        self._recall = recall
+        self._workspace = workspace
         self._language = language
         self._now = now
         self._jobs: deque[Job] = deque()
@@ -175,7 +188,7 @@ class Conversation:
 
     async def preview_compaction(self) -> CompactionPreview:
         """What compacting now would fold and keep; nothing is changed."""
-        return await self._compaction.preview()
+        return await self._context.preview()
 
     async def stop(self) -> None:
         """End the running turn and wait until its state is valid; queued messages go on."""
@@ -210,13 +223,25 @@ class Conversation:
         """Tell every reader something that belongs to this conversation."""
         self._events.emit(event)
 
+    def events_since(self, start: int) -> list[Event]:
+        """Live events from number `start` on, as far as they have come."""
+        return self._events.since(start)
+
+    async def wait_for_event(self, number: int) -> None:
+        """Return when the event of that number is there, or nothing runs any more."""
+        await self._events.wait_for(number, self._task)
+
+    def approvals(self) -> list[ApprovalRequested]:
+        """The calls that wait for the person."""
+        return self._runner.approvals()
+
     def measure(self) -> None:
-        """Tell how full the window is now."""
-        self._compaction.emit_measure()
+        """Tell every reader how full the window is now."""
+        self._context.tell_measure()
 
     def context_items(self) -> list[ContextItem]:
         """What the model sees, in order, with tokens."""
-        return self._compaction.context_items()
+        return self._context.items()
 
     def rename(self, title: str) -> None:
         """Give the conversation a title."""
@@ -224,7 +249,7 @@ class Conversation:
 
     def pin(self, key: BlockKey) -> None:
         """Keep a block verbatim in every context; raises `CompactionError` when pins would take too much."""
-        self._compaction.pin(key)
+        self._context.pin(key)
 
     def unpin(self, key: BlockKey) -> None:
         """Let a pinned block go."""
@@ -233,7 +258,7 @@ class Conversation:
     def clear(self) -> None:
         """Empty the context; the journal keeps every word."""
         self._keeper.clear()
-        self.measure()
+        self._context.tell_measure()
 
     def _submit(self, job: Job) -> None:
         if self._is_closed:
@@ -249,22 +274,7 @@ class Conversation:
 
     async def _run(self, job: Job) -> None:
         try:
-            match job:
-                case Ask():
-                    await self._ask(job.text)
-                case Edit():
-                    self._drop_from(job.message_id)
-                    await self._ask(job.text)
-                case Retry():
-                    await self._retry()
-                case Continue():
-                    await self._turn(self._newest_question_id(), "", self._runner.reply(None))
-                case Answer():
-                    await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
-                case Compact():
-                    await self._compaction.compact_now(job.hint)
-                case Undo():
-                    self._compaction.undo_now()
+            await self._carry_out(job)
         except asyncio.CancelledError:
             self.emit(Notice("Stopped.", "info"))
         except PalimpsestError as error:
@@ -273,11 +283,41 @@ class Conversation:
             log.exception("a job of conversation %s failed", self.session_id)
             self.emit(Notice(f"{type(error).__name__}: {error}"))
 
+    async def _carry_out(self, job: Job) -> None:
+        match job:
+            case Ask():
+                await self._ask(job.text)
+            case Edit():
+                self._drop_from(job.message_id)
+                await self._ask(job.text)
+            case Retry():
+                await self._retry()
+            case Continue():
+                await self._turn(self._newest_question_id(), "", self._runner.reply(None))
+            case Answer():
+                await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
+            case Compact():
+                await self._context.check("manual", job.hint)
+            case Undo():
+                self._context.undo()
+
     async def _ask(self, text: str) -> None:
+        if not self._context.fits_alone(text):
+            self._save_as_file(text)
+            return
         self._deny_parked(text)
         message = UserMsg("user", text)
         self._keeper.start_turn(message)
-        await self._turn(message.id, text, self._runner.reply(message))
+        await self._turn(message.id, text, self._reply_to(message))
+
+    async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
+        if self._recall is not None:
+            lines = await self._recall.find(message.get_text_content() or "", [*self._runner.context, message])
+            if lines:
+                self._keeper.recall(lines)
+                yield Recalled(lines)
+        async for event in self._runner.reply(message):
+            yield event
 
     async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
         self._events.forget_before(self._turn_start if self._turn_start is not None else self._events.end)
@@ -288,6 +328,10 @@ class Conversation:
             reason, error = await self._follow_reply(reply)
             self._keeper.end_turn(turn_id, reason, error)
             self._tell_end(turn_id, reason, error)
+            if finish_bootstrap(self._workspace):
+                self.emit(
+                    Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
+                )
         finally:
             self._turn_start = None
 
@@ -306,13 +350,13 @@ class Conversation:
             log.exception("turn %s failed", self._turn_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
-            return "interrupted", self._compaction.explain(error)
+            return "interrupted", explain_model_error(error)
         if self._runner.parked_calls():
             return "awaiting_approval", ""
         return self._runner.translator.finish_reason, ""
 
     def _tell_end(self, turn_id: str, reason: FinishReason, error: str) -> None:
-        self._compaction.emit_measure()
+        self._context.tell_measure()
         if error:
             self.emit(TurnFailed(turn_id, error, self._at()))
             return
@@ -334,6 +378,18 @@ class Conversation:
                 "This message was folded into the summary and cannot be edited. Undo the compaction first."
             )
         self._keeper.drop(block_keys(context[index:]), "edit")
+
+    def _save_as_file(self, text: str) -> None:
+        """A message that no request could hold is not sent; it waits as a file to be read in parts."""
+        path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S}.txt"
+        replace_text(path, text)
+        tokens, limit = self._context.tokens_of(text), self._context.policy.max_input_length
+        self.emit(
+            Notice(
+                f"This message has about {tokens:,} tokens and cannot fit the window of {limit:,}, so it was not sent. "
+                f"It was saved as files/{path.name}: ask to have it read in parts."
+            )
+        )
 
     def _newest_question_id(self) -> str:
         for message in reversed(self._runner.context):

@@ -42,6 +42,17 @@ class EventLog:
         del self._events[:count]
         self._first_number += count
 
+    def since(self, start: int) -> list[Event]:
+        """The events from number `start` on, as far as they have come."""
+        return self._events[max(0, start - self._first_number) :]
+
+    async def wait_for(self, number: int, task: asyncio.Task[None] | None) -> None:
+        """Return when the event of that number is there, or `task` has ended."""
+        while number >= self.end and task is not None and not task.done():
+            waiting = asyncio.ensure_future(self._changed.wait())
+            await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+
     async def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Every event from number `start` on, as it comes, without end."""
         number = start

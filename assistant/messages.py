@@ -135,7 +135,9 @@ def steps_of(messages: Sequence[Msg]) -> list[Step]:
 def turns_of(messages: Sequence[Msg]) -> list[Turn]:
     """All turns, oldest first."""
     starts = [index for index, message in enumerate(messages) if message.role == "user"]
-    if messages and (not starts or starts[0] != 0):
+    if not messages:
+        return []
+    if not starts or starts[0] != 0:
         starts.insert(0, 0)
     return [Turn(start, stop) for start, stop in zip(starts, [*starts[1:], len(messages)], strict=True)]
 

@@ -21,6 +21,7 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
+from assistant.healing import INTERRUPTED_OUTPUT
 from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
@@ -35,9 +36,6 @@ from assistant.messages import (
     result_text,
 )
 from assistant.rebuild import NEWEST, chain_of, record_of, undone_ids
-
-INTERRUPTED_OUTPUT = "[interrupted]"
-"""What stands as the result of a call that never got one."""
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",

@@ -11,16 +11,26 @@ from datetime import datetime
 
 from agentscope.state import AgentState
 
+from assistant.agent.recall import without_recall
+from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError
-from assistant.events import FinishReason
+from assistant.events import FinishReason, RecalledLine
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, Row, TurnEndRow, UndoneRow
-from assistant.messages import Block, BlockKey, Msg, block_keys, copy_with_blocks
+from assistant.journal_rows import (
+    BlockRow,
+    CompactionRow,
+    DroppedRow,
+    DropReason,
+    RecalledRow,
+    Row,
+    TurnEndRow,
+    UndoneRow,
+)
+from assistant.messages import BlockKey, Msg, block_keys, block_text, copy_with_blocks
+from assistant.prompts import Language
 from assistant.rebuild import complete_messages
 from assistant.sessions import Session, Sessions
-
-RenderSummary = Callable[[str, Sequence[Block]], str]
 
 
 class SessionKeeper:
@@ -33,14 +43,14 @@ class SessionKeeper:
         journal: Journal,
         sessions: Sessions,
         now: Callable[[], datetime],
-        render_summary: RenderSummary,
+        language: Callable[[], Language],
     ) -> None:
         self.session = session
         self.state = state
         self._journal = journal
         self._sessions = sessions
         self._now = now
-        self._render_summary = render_summary
+        self._language = language
         state.session_id = session.session_id
         self._swap(session)
 
@@ -53,13 +63,18 @@ class SessionKeeper:
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
         self._save(self._current())
 
+    def recall(self, lines: tuple[RecalledLine, ...]) -> None:
+        """The journal says what is handed over for the turn that begins; it is never part of the conversation."""
+        self._journal.append([RecalledRow(self.session.session_id, lines, self.at())])
+
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
-        """Like `keep`, and the journal says how the turn ended."""
-        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self._at())
+        """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""
+        self.state.context = without_recall(self.state.context)
+        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         self._save(self._current())
 
-    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
+    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> CompactionRow:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
         row = compaction_row(self.session.session_id, record)
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
@@ -68,6 +83,7 @@ class SessionKeeper:
         )
         self._save(after)
         self._swap(after)
+        return row
 
     def replace_messages(self, messages: Sequence[Msg]) -> None:
         """The same blocks, some of them shortened; what they said in full is in the journal or an artifact already."""
@@ -85,7 +101,7 @@ class SessionKeeper:
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
         messages = complete_messages(self.state.context, self._rows(), row.parent_id)
         check(messages, row.previous_summary)
-        undone = UndoneRow(self.session.session_id, row.compaction_id, self._at())
+        undone = UndoneRow(self.session.session_id, row.compaction_id, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
         after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
         self._save(after)
@@ -101,7 +117,7 @@ class SessionKeeper:
 
     def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         """Blocks leave the context for good; the journal keeps them and says that they left."""
-        row = DroppedRow(self.session.session_id, tuple(keys), reason, self._at())
+        row = DroppedRow(self.session.session_id, tuple(keys), reason, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         gone = set(keys)
         messages = [_without(message, gone) for message in self.state.context]
@@ -127,15 +143,23 @@ class SessionKeeper:
         self._save(after)
         self._swap(after)
 
-    def pinned_blocks(self) -> list[Block]:
-        """Pinned blocks that are not in the context, from the journal, in the order they were pinned."""
-        in_context = set(block_keys(self.state.context))
-        wanted = [key for key in self.session.pins if key not in in_context]
-        if not wanted:
+    def pins_of(self, keys: Sequence[BlockKey]) -> list[Pin]:
+        """The blocks of these keys as pins, in the order of the keys; a key the journal does not know is left out."""
+        if not keys:
             return []
         rows = self._journal.rows(self.session.session_id, include_dropped=True)
-        blocks = {row.key: row.block for row in rows if isinstance(row, BlockRow)}
-        return [blocks[key] for key in wanted if key in blocks]
+        known = {row.key: row for row in rows if isinstance(row, BlockRow)}
+        found = [known[key] for key in keys if key in known]
+        return [Pin(row.key, row.role, row.at, block_text(row.block)) for row in found]
+
+    def render_summary(self, summary: str, messages: Sequence[Msg]) -> str:
+        """What the model reads before the messages: the summary, and the pins that are not among them."""
+        pins = self.pins_of(self.session.pins)
+        return write_summary_message(summary, pins_to_quote(pins, messages), self._language())
+
+    def at(self) -> str:
+        """The time now, as rows and records write it."""
+        return self._now().isoformat(timespec="milliseconds")
 
     def _current(self) -> Session:
         rest = self.state.model_dump(
@@ -143,7 +167,7 @@ class SessionKeeper:
             # What the Read tool cached is read again when needed; it can be many megabytes.
             exclude={"context": True, "summary": True, "tool_context": {"read_file_cache"}},
         )
-        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self._at())
+        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self.at())
 
     def _save(self, session: Session) -> None:
         self._sessions.save(session)
@@ -151,13 +175,10 @@ class SessionKeeper:
 
     def _swap(self, session: Session) -> None:
         self.state.context = list(session.messages)
-        self.state.summary = self._render_summary(session.summary, self.pinned_blocks())
+        self.state.summary = self.render_summary(session.summary, self.state.context)
 
     def _rows(self) -> list[Row]:
         return self._journal.rows(self.session.session_id)
-
-    def _at(self) -> str:
-        return self._now().isoformat(timespec="milliseconds")
 
 
 def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:

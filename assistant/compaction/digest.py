@@ -29,7 +29,7 @@ _ENTRIES_RATIO = 0.3
 _EARLIER_RATIO = 0.2
 _HOMES: dict[PresetName, tuple[str, str, str]] = {
     "copaw": ("goal", "progress", "context"),
-    "skill_compose": ("request", "state", "concepts"),
+    "skill_compose": ("request", "current_state", "concepts"),
 }
 
 
@@ -59,7 +59,8 @@ def digest_sections(
         )
     if turn_prefix:
         bodies[running.key] = _join(_tail(bodies.get(running.key, ""), cap_tokens, counter), notes, language)
-    names = [name for name in identifiers_of("\n".join([*entries, *notes])) if name not in bodies.get(context, "")]
+    said = "\n".join(entry.partition("] ")[2] for entry in (*entries, *notes))
+    names = [name for name in identifiers_of(said) if name not in bodies.get(context, "")]
     if names:
         named = render("summary_digest", language, kind="named", text=", ".join(names[:_NAMED]))
         bodies[context] = f"{_tail(bodies.get(context, ''), cap_tokens, counter)}\n{named}".strip()
@@ -71,6 +72,8 @@ def _goal(older: Sequence[Msg], earlier: str, language: Language) -> str:
     requests = [(message, text) for message in older if message.role == "user" and (text := _text_of(message))]
     if not requests:
         return earlier
+    newest_mark = _line(language, kind="newest", at="", text="").partition("] ")[2]
+    earlier = "\n".join(line for line in earlier.split("\n") if newest_mark not in line)
     lines = [earlier] if earlier else [_asked(*requests[0], kind="asked", language=language)]
     if earlier or len(requests) > 1:
         lines.append(_asked(*requests[-1], kind="newest", language=language))

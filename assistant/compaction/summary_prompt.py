@@ -16,16 +16,19 @@ from assistant.compaction.sections import (
     write_sections,
 )
 from assistant.compaction.split import Split
-from assistant.compaction.transcript import fence_safe, split_in_pieces, write_transcript
+from assistant.compaction.transcript import fence_safe, shorten_for_reading, split_in_pieces, write_transcript
 from assistant.messages import TextBlock
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 
 TURN_PREFIX_CAP_RATIO = 0.5
 """Share of the summary's cap for the part about a running turn."""
-# Share of the summariser's window for one piece of conversation; the rest is for the previous summary, the
-# instructions, the answer and what a count before calibration misses.
-_PIECE_RATIO = 0.6
+# One piece of conversation leaves room in the summariser's window for the previous summary, the answer, the
+# instructions, and for what a count before calibration misses.
+_PIECE_RATIO = 0.8
+_INSTRUCTION_TOKENS = 1_000
+_MIN_PIECE_TOKENS = 400
+_REQUEST_BYTES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ def summary_task(
     """The task for a split. `summariser_window_tokens` is the window of the model that is asked, None: the chat's."""
     window = summariser_window_tokens or policy.max_input_length
     cap = policy.summary_cap_tokens
-    piece_tokens = max(400, min(round(window * _PIECE_RATIO), window - 3 * cap))
+    beside = counter.text(previous_summary) + 2 * cap + _INSTRUCTION_TOKENS
+    piece_tokens = max(_MIN_PIECE_TOKENS, min(round(window * _PIECE_RATIO), window - beside))
     history = write_transcript(split.older)
     prefix = write_transcript(split.turn_prefix)
     sections = sections_for(policy.preset, language)
@@ -157,4 +161,6 @@ def turn_prefix_prompt(task: SummaryTask, piece: str, earlier: str) -> str:
 def _request_text(split: Split) -> str:
     if split.request is None:
         return ""
-    return fence_safe("\n".join(block.text for block in split.request.content if isinstance(block, TextBlock)))
+    text = "\n".join(block.text for block in split.request.content if isinstance(block, TextBlock))
+    # It stays in the context whole; here it only tells what the steps are for.
+    return fence_safe(shorten_for_reading(text, _REQUEST_BYTES))

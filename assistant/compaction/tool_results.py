@@ -10,7 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from assistant.compaction.artifact_reference import ArtifactReference, Reading, reading_of, reference_of
+from assistant.compaction.artifact_reference import (
+    ArtifactReference,
+    Reading,
+    is_file_read,
+    reading_of,
+    reference_of,
+)
+from assistant.compaction.outline import outline_of
 from assistant.compaction.policy import RECENT_RESULTS_RATIO, CompactionPolicy
 from assistant.compaction.text_cut import Ends, byte_length, cut_ends, is_within, strip_ansi, take_head, take_tail
 from assistant.messages import (
@@ -28,6 +35,7 @@ from assistant.tokens import TokenCounter
 
 READ_LINE_CHARS = 2_000
 """The Read tool shows no more of a line, so a text with longer lines is read on by byte."""
+_OUTLINE_BYTES = 700
 _FIT_ATTEMPTS = 12
 _FIT_SHARE = 0.9
 
@@ -87,14 +95,16 @@ def cap_result(
         head, tail = take_head(text, known.head_bytes), take_tail(text, known.tail_bytes)
         if max_bytes >= known.limit_bytes or is_within(head + tail, max_bytes, max_chars):
             return Capped(block, None)
-        return Capped(_write(block, cut_ends(head, tail, max_bytes, max_chars), max_bytes, known, place), None)
+        return Capped(_write(block, Ends(head, tail), max_bytes, max_chars, known, place), None)
     plain = strip_ansi(text)
     if is_within(plain, max_bytes, max_chars):
         return Capped(block if plain == text else with_result_text(block, plain, {}), None)
     reading = reading_of(call)
     artifact = None if reading else Artifact(place.new_id(), plain)
     reference = _reference_to(plain, reading, artifact)
-    return Capped(_write(block, cut_ends(plain, plain, max_bytes, max_chars), max_bytes, reference, place), artifact)
+    if is_file_read(block.name):
+        reference = replace(reference, outline=outline_of(plain, _OUTLINE_BYTES))
+    return Capped(_write(block, Ends(plain, plain), max_bytes, max_chars, reference, place), artifact)
 
 
 def shorten_results(
@@ -105,17 +115,20 @@ def shorten_results(
     The recent ones together stay within a share of `left_tokens`; with nothing left all are cut like old ones.
     """
     results = _results_of(messages)
+    browser_names = {name for name in {result.block.name for result in results} if is_browser_tool(name, policy)}
     recent: list[_Result] = []
     for index, result in enumerate(results):
         is_recent = result.is_newest_step or index >= len(results) - policy.recent_n
-        if not result.is_newest_step and is_browser_tool(result.block.name, policy):
+        if not result.is_newest_step and result.block.name in browser_names:
             result.cut_to_reference(place)
         elif is_recent and left_tokens > 0:
             result.cut(policy.recent_max_bytes, policy, place)
             recent.append(result)
         else:
             result.cut(policy.old_max_bytes, policy, place)
-    _fit_together(recent, round(left_tokens * RECENT_RESULTS_RATIO), policy, counter, place)
+            result.drop_pictures(place.language)
+    if recent:
+        _fit_together(recent, round(left_tokens * RECENT_RESULTS_RATIO), policy, counter, place)
     changed = [result for result in results if result.block is not result.original]
     artifacts = tuple(result.artifact for result in changed if result.artifact is not None)
     return Shortened(_replace_blocks(messages, changed), artifacts, len(changed))
@@ -148,9 +161,18 @@ class _Result:
         self.block = capped.block
         self.artifact = capped.artifact or self.artifact
 
+    def drop_pictures(self, language: Language) -> None:
+        if not _has_pictures(self.block):
+            return
+        text, known = _text_of(self.block), reference_of(self.block)
+        # What is shown of a full text stays at both ends, where a further cut looks for it.
+        tail = take_tail(text, known.tail_bytes) if known else ""
+        parts = (text.removesuffix(tail), render("tool_result_pictures", language), tail)
+        self.block = self.block.model_copy(update={"output": "\n".join(filter(None, parts))})
+
     def cut_to_reference(self, place: ArtifactPlace) -> None:
         known = reference_of(self.block)
-        has_pictures = any(isinstance(part, DataBlock) for part in self.block.output)
+        has_pictures = _has_pictures(self.block)
         if known is not None and known.limit_bytes == 0 and not has_pictures:
             return
         capped = cap_result(self.block, 0, place, call=self.call)
@@ -223,6 +245,10 @@ def _text_of(block: ToolResultBlock) -> str:
     return "\n".join(part.text for part in block.output if isinstance(part, TextBlock))
 
 
+def _has_pictures(block: ToolResultBlock) -> bool:
+    return not isinstance(block.output, str) and any(isinstance(part, DataBlock) for part in block.output)
+
+
 def _reference_to(text: str, reading: Reading | None, artifact: Artifact | None) -> ArtifactReference:
     reference = ArtifactReference(
         artifact_id=artifact.artifact_id if artifact else "",
@@ -242,8 +268,16 @@ def _reference_to(text: str, reading: Reading | None, artifact: Artifact | None)
 
 
 def _write(
-    block: ToolResultBlock, ends: Ends, max_bytes: int, reference: ArtifactReference, place: ArtifactPlace
+    block: ToolResultBlock,
+    given: Ends,
+    max_bytes: int,
+    max_chars: int | None,
+    reference: ArtifactReference,
+    place: ArtifactPlace,
 ) -> ToolResultBlock:
+    # The outline of a file is part of the extract, so it counts.
+    room = max(0, max_bytes - byte_length(reference.outline))
+    ends = cut_ends(given.head, given.tail, room, max_chars)
     shown = replace(
         reference,
         head_bytes=byte_length(ends.head),
@@ -273,5 +307,6 @@ def _notice(shown: ArtifactReference, head: str, place: ArtifactPlace) -> str:
         next_line=next_line,
         next_byte=next_byte,
         is_reading=shown.is_reading,
+        outline=shown.outline,
         is_reference_only=not shown.head_bytes and not shown.tail_bytes,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import psutil
@@ -30,6 +31,11 @@ def children_that_run(marker: str) -> list[str]:
     return found
 
 
+def seconds(whole: int) -> str:
+    """A time to sleep that only this run of the tests uses, so that its processes are told from others."""
+    return f"{whole}.{os.getpid()}"
+
+
 async def all_gone(marker: str) -> bool:
     """Waits until the killed processes have left the table; a leak runs into the test's time limit."""
     while children_that_run(marker):
@@ -43,24 +49,24 @@ async def test_a_command_starts_in_the_files_folder(backend: ToolBackend, tmp_pa
 
 
 async def test_a_timeout_ends_the_whole_process_group(backend: ToolBackend) -> None:
-    result = await backend.exec_shell(["/bin/sh", "-c", "sleep 4711.5 & sleep 4711.5"], timeout=0.3)
+    result = await backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4711)} & sleep {seconds(4711)}"], timeout=0.3)
     assert (result.exit_code, result.stderr) == (-1, b"timed out")
-    assert await all_gone("4711.5")
+    assert await all_gone(seconds(4711))
 
 
 async def test_a_cancel_ends_the_whole_process_group(backend: ToolBackend) -> None:
-    task = asyncio.create_task(backend.exec_shell(["/bin/sh", "-c", "sleep 4712.5 | sleep 4712.5"]))
-    while not children_that_run("4712.5"):
+    task = asyncio.create_task(backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4712)} | sleep {seconds(4712)}"]))
+    while not children_that_run(seconds(4712)):
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await all_gone("4712.5")
+    assert await all_gone(seconds(4712))
 
 
 async def test_a_child_left_in_the_background_ends_with_the_command(backend: ToolBackend) -> None:
-    await backend.exec_shell(["/bin/sh", "-c", "sleep 4713.5 >/dev/null 2>&1 &"])
-    assert await all_gone("4713.5")
+    await backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4713)} >/dev/null 2>&1 &"])
+    assert await all_gone(seconds(4713))
 
 
 async def test_keys_do_not_reach_a_command(backend: ToolBackend, monkeypatch: pytest.MonkeyPatch) -> None:

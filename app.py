@@ -1,0 +1,25 @@
+"""Open the page: the assistant is loaded behind it. Also where a Space starts."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Serve the page until the process is told to end; returns the exit code."""
+    from assistant.errors import PalimpsestError
+    from assistant.settings import load_settings
+
+    try:
+        settings = load_settings()
+        # Imported late so that a wrong setting is told at once.
+        from assistant.ui.page import serve
+
+        return serve(settings)
+    except PalimpsestError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The page: a Gradio front that follows conversations and never owns one."""

@@ -1,0 +1,171 @@
+/* The page's own script: one click listener for every card, folds that stay open, names for icon buttons, keys. */
+(() => {
+  const TOKEN = "__TOKEN__";
+  const MEMORY_ACTIONS = new Set(["open-file", "memory-reload", "memory-diff", "memory-overwrite"]);
+  // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
+  const GRADIO = {
+    sidebar: ".sidebar",
+    sidebarToggle: ".toggle-button",
+    newChat: "#new-chat",
+    send: "#composer .submit-button",
+    stop: "#composer .stop-button",
+    composer: "#composer textarea",
+    message: "#chat [data-testid='bot'], #chat [data-testid='user']",
+    editor: "#editor .cm-content",
+    copyCode: "#chat .copy_code_button",
+    scroller: "#chat .bubble-wrap",
+  };
+
+  const buses = {};
+  window.palimpsest = {
+    connect(id, trigger) {
+      buses[id] = trigger;
+    },
+  };
+
+  const decode = (coded) => {
+    const bytes = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
+    return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
+  };
+
+  const classStarting = (element, prefix) => [...element.classList].find((name) => name.startsWith(prefix));
+
+  const send = (action, target) => {
+    const bus = MEMORY_ACTIONS.has(action) ? "memory-bus" : "chat-bus";
+    if (action === "open-file") openSidebar("#right");
+    if (action === "open-session" && isNarrow()) closeSidebar("#left");
+    if (action === "transcript" && isNarrow()) closeSidebar("#right");
+    buses[bus]?.("select", { action, target_id: target });
+  };
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.(GRADIO.newChat) && isNarrow()) closeSidebar("#left");
+    const button = event.target.closest?.(`button.${TOKEN}`);
+    const name = button && classStarting(button, `${TOKEN}-do--`);
+    if (!name) return;
+    event.preventDefault();
+    const [action, coded] = name.slice(`${TOKEN}-do--`.length).split("--");
+    send(action, decode(coded ?? ""));
+  });
+
+  /* Folds: a message is drawn anew while it grows; what was open stays open. */
+  const openFolds = new Set();
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const name = event.target.classList && classStarting(event.target, `${TOKEN}-fold--`);
+      if (!name) return;
+      if (event.target.open) openFolds.add(name);
+      else if (event.target.isConnected) openFolds.delete(name);
+    },
+    true,
+  );
+
+  const isNarrow = () => window.innerWidth <= 768;
+  const sidebar = (id) => document.querySelector(id)?.closest(GRADIO.sidebar);
+  const toggle = (element) => element?.querySelector(GRADIO.sidebarToggle)?.click();
+  const openSidebar = (id) => {
+    const element = sidebar(id);
+    if (element && !element.classList.contains("open")) toggle(element);
+  };
+  const closeSidebar = (id) => {
+    const element = sidebar(id);
+    if (element?.classList.contains("open")) toggle(element);
+  };
+
+  const label = (selector, text) => {
+    for (const element of document.querySelectorAll(selector))
+      if (element.getAttribute("aria-label") !== text) element.setAttribute("aria-label", text);
+  };
+
+  const nameThings = () => {
+    label(GRADIO.send, "Send message");
+    label(GRADIO.stop, "Stop the answer");
+    label(GRADIO.composer, "Message");
+    label(GRADIO.editor, "Memory file");
+    label(GRADIO.copyCode, "Copy code");
+    for (const [id, name] of [["#left", "conversations"], ["#right", "memory, context and model"]]) {
+      const element = sidebar(id);
+      if (!element) continue;
+      const button = element.querySelector(GRADIO.sidebarToggle);
+      const isOpen = element.classList.contains("open");
+      const text = `${isOpen ? "Hide" : "Show"} ${name}`;
+      if (button && button.getAttribute("aria-label") !== text) {
+        button.setAttribute("aria-label", text);
+        button.setAttribute("aria-expanded", String(isOpen));
+      }
+      // What is slid out of view must not be reached by keyboard.
+      for (const child of element.children) if (child !== button) child.inert = !isOpen;
+    }
+    // Gradio puts the whole source of a message, cards and all, into its accessible name.
+    for (const message of document.querySelectorAll(GRADIO.message)) {
+      const text = message.dataset.testid === "user" ? "You" : "Palimpsest";
+      if (message.getAttribute("aria-label") !== text) message.setAttribute("aria-label", text);
+    }
+    for (const fold of document.querySelectorAll(`details[class*="${TOKEN}-fold--"]:not([open])`))
+      if (openFolds.has(classStarting(fold, `${TOKEN}-fold--`))) fold.open = true;
+  };
+
+  /* The address names the open conversation, so that a reload finds it again. */
+  const nameAddress = () => {
+    const list = document.querySelector(".p-address");
+    const coded = list && classStarting(list, `${TOKEN}-at--`)?.slice(`${TOKEN}-at--`.length);
+    if (coded === undefined || coded === null) return;
+    const url = new URL(window.location.href);
+    const wanted = decode(coded);
+    if ((url.searchParams.get("c") ?? "") === wanted) return;
+    if (wanted) url.searchParams.set("c", wanted);
+    else url.searchParams.delete("c");
+    window.history.replaceState(null, "", url);
+  };
+
+  let copiedText = null;
+  const copyWhatCame = () => {
+    const element = document.querySelector(`#copied .${TOKEN}-copied`);
+    if (!element || element.dataset.done) return;
+    element.dataset.done = "yes";
+    copiedText = element.textContent;
+    navigator.clipboard?.writeText(copiedText).catch(() => {});
+  };
+
+  let isDue = false;
+  const lookAgain = () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      nameThings();
+      nameAddress();
+      copyWhatCame();
+    });
+  };
+
+  const ready = () => {
+    new MutationObserver(lookAgain).observe(document.body, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      attributeFilter: ["class"],
+    });
+    lookAgain();
+  };
+  if (document.body) ready();
+  else document.addEventListener("DOMContentLoaded", ready);
+
+  /* On a phone both sidebars would cover the conversation from the start. */
+  const settle = () => {
+    const both = [sidebar("#left"), sidebar("#right")];
+    if (both.some((element) => !element)) return setTimeout(settle, 50);
+    if (isNarrow() && both.some((element) => element.classList.contains("open"))) {
+      closeSidebar("#left");
+      closeSidebar("#right");
+      return setTimeout(settle, 50);
+    }
+    document.documentElement.classList.add("p-settled");
+  };
+  settle();
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) document.querySelector(GRADIO.stop)?.click();
+  });
+})();

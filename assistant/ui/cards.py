@@ -1,0 +1,82 @@
+"""Our own HTML: templates in `assets/cards.html`, every value escaped, every button under a name nobody else knows."""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+ASSETS = Path(__file__).parent / "assets"
+TOKEN = f"pal{secrets.token_hex(6)}"
+"""Made anew in each process. Styles and the click listener know cards by it, so that no text can pose as one."""
+
+# Beside HTML: what Gradio's templates, its Markdown parser or its math finder would give a meaning to.
+_ENTITIES = {character: f"&#{ord(character)};" for character in "\n$`{}%\\[]*_~|"}
+_SPECIAL = re.compile("|".join(re.escape(character) for character in _ENTITIES))
+
+
+def card(name: str, /, **values: object) -> Markup:
+    """The macro `name` of the card templates with these values, as one line of HTML."""
+    module = _environment().get_template("cards.html").module
+    return _joined(str(module.__dict__[name](**values)))
+
+
+def action(name: str, target: str = "") -> str:
+    """The class that makes a button mean `name` on `target`; attributes other than class do not survive the page."""
+    coded = base64.urlsafe_b64encode(target.encode()).decode().rstrip("=")
+    return f"{TOKEN} {TOKEN}-do--{name}--{coded}"
+
+
+def fold_name(target: str) -> str:
+    """The class by which a fold is remembered as open while its message is drawn again."""
+    coded = base64.urlsafe_b64encode(target.encode()).decode().rstrip("=")
+    return f"{TOKEN}-fold--{coded}"
+
+
+def asset(name: str) -> str:
+    """A file of `assets/` with this process's token in place of `__TOKEN__`."""
+    return (ASSETS / name).read_text("utf-8").replace("__TOKEN__", TOKEN)
+
+
+def short_tokens(tokens: int) -> str:
+    """Tokens as people read them: 930, 12.4k, 128k."""
+    if tokens < 1000:
+        return str(tokens)
+    thousands = tokens / 1000
+    return f"{thousands:.0f}k" if thousands >= 100 or thousands == int(thousands) else f"{thousands:.1f}k"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_escaped,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names: dict[str, object] = {"token": TOKEN, "action": action, "fold": fold_name}
+    environment.globals.update(names)  # type: ignore[arg-type]
+    environment.filters.update({"tokens": short_tokens, "thousands": _thousands})
+    return environment
+
+
+def _escaped(value: object) -> Markup:
+    if isinstance(value, Markup):
+        return value
+    return Markup(_SPECIAL.sub(lambda match: _ENTITIES[match.group()], str(escape(value))))
+
+
+def _thousands(number: int) -> str:
+    return f"{number:,}"
+
+
+def _joined(html: str) -> Markup:
+    # A blank line would end the HTML block for a Markdown parser.
+    return Markup("".join(line.strip() for line in html.split("\n")))

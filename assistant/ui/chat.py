@@ -1,0 +1,387 @@
+"""The centre of the page: what it shows of a conversation, and what each click or message does to it."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import gradio as gr
+
+from assistant.errors import PalimpsestError
+from assistant.ui.cards import card
+from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.entries import Transcript
+from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
+from assistant.ui.meter import meter_html
+from assistant.ui.model_panel import model_html, setup_html
+from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
+from assistant.ui.render import ChatMessage, Window, answer_text, index_of_compaction, render_transcript
+from assistant.ui.safe_text import one_line
+from assistant.ui.sessions_panel import sessions_html
+
+SUGGESTIONS = (
+    "What do you know about me?",
+    "What is in my workspace?",
+    "Remember that I prefer short answers.",
+)
+_MAX_WINDOW = 240
+_NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it."""
+
+    session_id: str = ""
+    window: Window = Window()
+    shown: int = -1
+
+
+Update = object
+"""A new value for a component, or Gradio's own word for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """New values for everything a conversation changes on the page; what is not given stays as it is."""
+
+    tab: Update = field(default_factory=gr.skip)
+    messages: Update = field(default_factory=gr.skip)
+    top: Update = field(default_factory=gr.skip)
+    meter: Update = field(default_factory=gr.skip)
+    sessions: Update = field(default_factory=gr.skip)
+    composer: Update = field(default_factory=gr.skip)
+    context: Update = field(default_factory=gr.skip)
+    compactions: Update = field(default_factory=gr.skip)
+    model: Update = field(default_factory=gr.skip)
+    copied: Update = field(default_factory=gr.skip)
+
+    def values(self) -> list[Update]:
+        """The values in the order of `ChatParts.outputs`."""
+        return [
+            self.tab,
+            self.messages,
+            self.top,
+            self.meter,
+            self.sessions,
+            self.composer,
+            self.context,
+            self.compactions,
+            self.model,
+            self.copied,
+        ]
+
+
+class ChatDesk:
+    """Serves every tab of the page; holds no conversation itself."""
+
+    def __init__(self, loading: Loading, views: LiveViews) -> None:
+        self._loading = loading
+        self._views = views
+        # A tab shows one thing at a time: what was asked for last holds its ticket, what came before stops showing.
+        self._tickets: dict[str, int] = {}
+        self._following: set[str] = set()
+        self._report: ConnectionReport | None = None
+
+    async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[Face]:
+        """Show the page before the assistant is there, then the wanted or else the newest conversation."""
+        ticket = self._take_ticket(tab_hash)
+        if self._loading.loaded is None:
+            yield self._quiet_face([_own(card("loading"))], is_loading=True)
+        try:
+            loaded = await self._loading.ready()
+        except PalimpsestError as error:
+            yield self._quiet_face([_own(card("not_loaded", error=str(error)))], is_loading=True)
+            return
+        if not self._holds(tab_hash, ticket):
+            yield Face()
+            return
+        sessions = loaded.assistant.conversations.summaries()
+        known = {session.session_id for session in sessions}
+        session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
+        async for face in self._show(loaded, Tab(session_id), tab_hash):
+            yield face
+
+    async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        """Send a message to the conversation of this tab, or to a new one, and follow."""
+        if not text.strip():
+            yield Face()
+            return
+        loaded = await self._loading.ready()
+        try:
+            conversations = loaded.assistant.conversations
+            conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
+            # Follow before it is asked, so that nothing it tells is missed.
+            self._views.of(conversation)
+            view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
+        except PalimpsestError as error:
+            gr.Warning(one_line(str(error), 300))
+            yield Face()
+            return
+        view.touch()
+        tab = Tab(view.conversation.session_id)
+        async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
+            yield face
+
+    async def stop(self, tab: Tab) -> None:
+        """Stop the turn of this tab's conversation."""
+        loaded = self._loading.loaded
+        if loaded is not None and tab.session_id:
+            await self._view(loaded, tab.session_id).conversation.stop()
+
+    async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
+        """Show an empty conversation; it comes into being with its first message."""
+        loaded = await self._loading.ready()
+        async for face in self._show(loaded, Tab(), tab_hash):
+            yield face
+
+    async def compact(self, hint: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        """Compact now."""
+        loaded = await self._loading.ready()
+        if not tab.session_id:
+            gr.Info("There is nothing to compact yet.")
+            yield Face()
+            return
+        view = self._view(loaded, tab.session_id)
+        view.conversation.compact(hint.strip())
+        async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
+            yield face
+
+    def tick(self, tab: Tab, tab_hash: str) -> Face | None:
+        """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
+        loaded = self._loading.loaded
+        if loaded is None or not tab.session_id or tab_hash in self._following:
+            return None
+        view = self._view(loaded, tab.session_id)
+        return self._face(loaded, view, tab) if view.version != tab.shown else None
+
+    def leave(self, tab_hash: str) -> None:
+        """Forget a tab that was closed."""
+        self._tickets.pop(tab_hash, None)
+        self._following.discard(tab_hash)
+
+    async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        """What a button of a card does. A target the server does not know as pending is refused."""
+        loaded = await self._loading.ready()
+        match name:
+            case "open-session":
+                async for face in self._open(loaded, target, tab, tab_hash):
+                    yield face
+            case "suggest":
+                text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
+                yield Face(composer=gr.update(value=text))
+            case "test" | "reconnect":
+                yield await self._examine_model(loaded, name, tab)
+            case _ if not tab.session_id:
+                gr.Warning(_NO_LONGER)
+                yield Face()
+            case _:
+                view = self._view(loaded, tab.session_id)
+                async for face in self._act_on(loaded, view, name, target, tab, tab_hash):
+                    yield face
+
+    async def _act_on(
+        self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab, tab_hash: str
+    ) -> AsyncIterator[Face]:
+        if name == "copy":
+            yield Face(copied=str(card("copied", text=answer_text(view.transcript, target))))
+            return
+        if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
+            yield self._face(loaded, view, replace(tab, window=window))
+            return
+        if not _change(view, name, target):
+            gr.Warning(_NO_LONGER)
+        async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
+            yield face
+
+    async def _open(self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
+            gr.Warning(_NO_LONGER)
+            yield Face()
+            return
+        async for face in self._show(loaded, Tab(session_id), tab_hash):
+            yield face
+
+    async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        face = self._empty_face(loaded)
+        if tab.session_id:
+            try:
+                view = self._view(loaded, tab.session_id)
+            except PalimpsestError as error:
+                face = replace(face, messages=[_own(card("not_loaded", error=str(error)))])
+            else:
+                async for followed in self._follow(loaded, view, tab, tab_hash):
+                    yield followed
+                return
+        ticket = self._take_ticket(tab_hash)
+        yield face
+        # What this tab followed until now may have sent its last update at the same moment.
+        await asyncio.sleep(2 / UPDATES_PER_SECOND)
+        yield replace(face, composer=gr.skip()) if self._holds(tab_hash, ticket) else Face()
+
+    async def _follow(
+        self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
+    ) -> AsyncIterator[Face]:
+        ticket = self._take_ticket(tab_hash)
+        self._following.add(tab_hash)
+        tab = replace(tab, shown=view.version)
+        face = self._face(loaded, view, tab)
+        was_running = view.is_running
+        yield replace(face, composer=_composer(was_running, clear=True)) if clear_composer else face
+        try:
+            async for version in view.updates(tab.shown):
+                if not self._holds(tab_hash, ticket):
+                    break
+                tab = replace(tab, shown=version)
+                face = self._streamed_face(view, tab)
+                # The person may be writing: the composer is touched only when its buttons change.
+                if view.is_running != was_running:
+                    was_running = view.is_running
+                    face = replace(face, composer=_composer(was_running))
+                yield face
+            # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
+            is_current = self._holds(tab_hash, ticket)
+            yield self._face(loaded, view, replace(tab, shown=view.version)) if is_current else Face()
+        finally:
+            if self._holds(tab_hash, ticket):
+                self._following.discard(tab_hash)
+
+    def _take_ticket(self, tab_hash: str) -> int:
+        self._following.discard(tab_hash)
+        self._tickets[tab_hash] = self._tickets.get(tab_hash, 0) + 1
+        return self._tickets[tab_hash]
+
+    def _holds(self, tab_hash: str, ticket: int) -> bool:
+        return self._tickets.get(tab_hash) == ticket
+
+    def _view(self, loaded: Loaded, session_id: str) -> LiveView:
+        return self._views.of(loaded.assistant.conversations.open(session_id))
+
+    async def _examine_model(self, loaded: Loaded, name: str, tab: Tab) -> Face:
+        try:
+            if name == "reconnect":
+                await loaded.assistant.reconnect_model()
+                self._report = None
+            else:
+                self._report = await loaded.assistant.test_connection()
+        except PalimpsestError as error:
+            self._report = _Report(False, str(error))
+        if not tab.session_id:
+            return self._empty_face(loaded)
+        return self._face(loaded, self._view(loaded, tab.session_id), tab)
+
+    def _face(self, loaded: Loaded, view: LiveView, tab: Tab) -> Face:
+        transcript = view.transcript
+        measured = transcript.measured
+        messages = _messages(view, tab)
+        return Face(
+            tab=replace(tab, shown=view.version),
+            messages=messages or [_own(self._welcome(loaded.assistant))],
+            top=_top(view.conversation.title, loaded.assistant),
+            meter=str(meter_html(measured)),
+            sessions=_sessions(loaded.assistant, tab.session_id),
+            composer=_composer(view.is_running),
+            context=str(context_html(measured, view.conversation.context_items())),
+            compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
+            model=str(model_html(loaded.assistant.model, self._report)),
+        )
+
+    def _streamed_face(self, view: LiveView, tab: Tab) -> Face:
+        transcript = view.transcript
+        return Face(
+            tab=tab,
+            messages=_messages(view, tab),
+            meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
+        )
+
+    def _empty_face(self, loaded: Loaded) -> Face:
+        return Face(
+            tab=Tab(),
+            messages=[_own(self._welcome(loaded.assistant))],
+            top=_top("", loaded.assistant),
+            meter=str(meter_html(None)),
+            sessions=_sessions(loaded.assistant, ""),
+            composer=_composer(False),
+            context=str(context_html(None, [])),
+            compactions=str(compactions_html([], None)),
+            model=str(model_html(loaded.assistant.model, self._report)),
+        )
+
+    def _welcome(self, assistant: OpenAssistant) -> str:
+        return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))
+
+    def _quiet_face(self, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
+        top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
+        return Face(messages=messages, top=top, meter=str(meter_html(None)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    is_ok: bool
+    text: str
+
+
+def _change(view: LiveView, name: str, target: str) -> bool:
+    """Do what the button says; False when its target is not pending."""
+    transcript = view.transcript
+    last_end = transcript.last_end
+    match name:
+        case "allow" | "deny" if target in transcript.pending_calls:
+            view.answer(target, name == "allow")
+        case "undo" if target == transcript.undoable:
+            view.conversation.undo()
+        case "retry" if last_end and target == last_end.turn_id and not view.is_running:
+            view.retry()
+        case "continue" if last_end and target == last_end.turn_id and not view.is_running:
+            view.conversation.continue_turn()
+        case _:
+            return False
+    return True
+
+
+def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
+    match name:
+        case "earlier" if window.size < _MAX_WINDOW:
+            return replace(window, size=window.size + Window().size)
+        case "earlier":
+            end = len(transcript.entries) if window.end is None else window.end
+            return Window(end=max(Window().size, end - window.size + 5))
+        case "latest":
+            return Window()
+        case "transcript":
+            index = index_of_compaction(transcript.entries, target)
+            return None if index is None else Window(end=index + 1)
+        case _:
+            return None
+
+
+def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
+    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued)
+
+
+def _own(content: str) -> ChatMessage:
+    return ChatMessage(role="assistant", content=str(content))
+
+
+def _top(title: str, assistant: OpenAssistant) -> str:
+    model = assistant.model
+    return str(
+        card(
+            "top",
+            title=title or "New conversation",
+            model_name=model.name,
+            is_language_model=model.is_language_model,
+            is_loading=False,
+        )
+    )
+
+
+def _sessions(assistant: OpenAssistant, selected: str) -> str:
+    return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
+
+
+def _composer(is_running: bool, clear: bool = False) -> object:
+    stop: str | bool = "Stop" if is_running else False
+    return gr.update(value="", stop_btn=stop) if clear else gr.update(stop_btn=stop)

@@ -1,0 +1,77 @@
+"""The Context tab: what the model sees, in order and with its price, and the compactions so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from assistant.events import ContextCompressed, ContextMeasured, Part
+from assistant.ui.cards import card
+from assistant.ui.meter import meter_parts
+from assistant.ui.ports import ContextItem
+from assistant.ui.safe_text import one_line
+from assistant.ui.times import short_time
+
+_MAX_ITEMS = 150
+_PREVIEW_CHARS = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    part: Part
+    title: str
+    tokens: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Compaction:
+    compaction_id: str
+    previous_tokens: int
+    after_tokens: int
+    folded_messages: int
+    when: str
+    is_undone: bool
+
+
+def context_html(measured: ContextMeasured | None, items: Sequence[ContextItem]) -> Markup:
+    """The parts with their tokens and every piece the model sees; the middle is left out of a very long list."""
+    if measured is None:
+        return card("context_empty")
+    shown = list(items)
+    hidden = max(0, len(shown) - _MAX_ITEMS)
+    if hidden:
+        shown = [*shown[: _MAX_ITEMS // 3], *shown[-(_MAX_ITEMS - _MAX_ITEMS // 3) :]]
+    return card(
+        "context",
+        parts=meter_parts(measured),
+        used=measured.used_tokens,
+        limit=measured.context_limit,
+        threshold=measured.threshold_tokens,
+        items=[_Item(item.part, one_line(item.label, 80), item.tokens, _preview(item.text)) for item in shown],
+        hidden_items=hidden,
+    )
+
+
+def compactions_html(events: Sequence[ContextCompressed], undoable: str | None) -> Markup:
+    """The compactions, newest first; only the newest that stands can be undone."""
+    shown = [
+        _Compaction(
+            event.compaction_id,
+            event.previous_tokens,
+            event.after_tokens,
+            event.folded_messages,
+            short_time(event.at),
+            event.is_undone,
+        )
+        for event in reversed(events)
+    ]
+    return card("compactions", events=shown, undoable=undoable or "")
+
+
+def _preview(text: str) -> str:
+    if len(text) <= _PREVIEW_CHARS:
+        return text
+    return f"{text[:_PREVIEW_CHARS]}\n… {len(text) - _PREVIEW_CHARS:,} more characters"

@@ -1,0 +1,180 @@
+"""Where everything stands: two sidebars, the conversation between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+from gradio import themes
+from gradio.components import Component
+
+from assistant.ui.cards import asset, card
+from assistant.ui.chat import Tab
+from assistant.ui.memory_panel import OpenFile
+
+# Raises what a card's button means; `assets/page.js` calls it from the one click listener.
+_BUS = "window.palimpsest.connect(element.closest('#chat-bus, #memory-bus').id, trigger);"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatParts:
+    """What a conversation changes on the page."""
+
+    tab: gr.State
+    messages: gr.Chatbot
+    top: gr.HTML
+    meter: gr.HTML
+    sessions: gr.HTML
+    composer: gr.Textbox
+    context: gr.HTML
+    compactions: gr.HTML
+    model: gr.HTML
+    copied: gr.HTML
+
+    def outputs(self) -> list[Component]:
+        """The components in the order of `Face.values`."""
+        return [
+            self.tab,
+            self.messages,
+            self.top,
+            self.meter,
+            self.sessions,
+            self.composer,
+            self.context,
+            self.compactions,
+            self.model,
+            self.copied,
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParts:
+    """What the Memory tab changes on the page."""
+
+    file: gr.State
+    files: gr.HTML
+    head: gr.HTML
+    editor: gr.Code
+    banner: gr.HTML
+
+    def outputs(self) -> list[Component]:
+        """The components in the order the wiring fills them."""
+        return [self.file, self.files, self.head, self.editor, self.banner]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Every component that does something."""
+
+    chat: ChatParts
+    memory: MemoryParts
+    tabs: gr.Tabs
+    new_chat: gr.Button
+    save: gr.Button
+    hint: gr.Textbox
+    compact: gr.Button
+    chat_bus: gr.HTML
+    memory_bus: gr.HTML
+    timer: gr.Timer
+
+
+def lay_out(banner: str) -> Parts:
+    """Make all components; `banner` stands over the conversation, empty for none."""
+    tab, file = gr.State(Tab()), gr.State(OpenFile())
+    with gr.Sidebar(position="left", width=272, elem_id="left"):
+        _html(str(card("brand")), "brand")
+        new_chat = gr.Button("New chat", elem_id="new-chat", variant="primary")
+        sessions = _html("", "sessions")
+    with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
+        with gr.Tab("Memory", id="memory"):
+            files, head, notice = _html("", "files"), _html("", "file-head"), _html("", "file-banner")
+            editor = gr.Code(
+                language="markdown",
+                wrap_lines=True,
+                show_line_numbers=False,
+                show_label=False,
+                interactive=True,
+                lines=12,
+                elem_id="editor",
+                buttons=[],
+            )
+            save = gr.Button("Save", elem_id="save", variant="primary")
+        with gr.Tab("Context", id="context"):
+            hint = gr.Textbox(
+                placeholder="What must the summary keep? (optional)", show_label=False, elem_id="hint", max_lines=3
+            )
+            compact = gr.Button("Compact now", elem_id="compact")
+            compactions, context = _html("", "compactions"), _html(str(card("context_empty")), "context")
+        with gr.Tab("Model", id="model"):
+            model = _html("", "model")
+    with gr.Column(elem_id="centre"):
+        if banner:
+            _html(banner, "banner")
+        top = _html(_loading_top(), "top")
+        meter = _html(str(card("meter_empty")), "meter")
+        messages = gr.Chatbot(
+            elem_id="chat",
+            show_label=False,
+            label="Conversation",
+            layout="bubble",
+            buttons=[],
+            allow_tags=False,
+            reasoning_tags=[],
+            feedback_options=None,
+            line_breaks=True,
+        )
+        composer = gr.Textbox(
+            elem_id="composer",
+            show_label=False,
+            label="Message",
+            placeholder="Write a message…",
+            lines=1,
+            max_lines=8,
+            submit_btn="Send",
+            stop_btn=False,
+            autofocus=True,
+        )
+    copied = _html("", "copied")
+    chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
+    return Parts(
+        ChatParts(tab, messages, top, meter, sessions, composer, context, compactions, model, copied),
+        MemoryParts(file, files, head, editor, notice),
+        tabs,
+        new_chat,
+        save,
+        hint,
+        compact,
+        chat_bus,
+        memory_bus,
+        gr.Timer(2.0),
+    )
+
+
+def theme() -> themes.Base:
+    """Fonts that ship with Gradio, so that nothing is fetched from elsewhere; colours stand in `assets/page.css`."""
+    return themes.Base(
+        primary_hue="teal",
+        neutral_hue="stone",
+        font=[themes.LocalFont("IBM Plex Sans"), "Noto Sans CJK SC", "system-ui", "sans-serif"],
+        font_mono=[themes.LocalFont("IBM Plex Mono"), "ui-monospace", "Menlo", "monospace"],
+    )
+
+
+def head() -> str:
+    """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
+    return (
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{asset('page.css')}</style><script>{asset('page.js')}</script>"
+    )
+
+
+def _loading_top() -> str:
+    return str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=True))
+
+
+def _html(value: str, elem_id: str) -> gr.HTML:
+    return gr.HTML(value, elem_id=elem_id, apply_default_css=False, container=False, padding=False)
+
+
+def _bus(elem_id: str) -> gr.HTML:
+    return gr.HTML("", elem_id=elem_id, elem_classes=["p-bus"], js_on_load=_BUS, apply_default_css=False)

@@ -1,0 +1,27 @@
+"""The Model tab: who answers, how it was found, and what to do when no language model does."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from assistant.ui.cards import card
+from assistant.ui.ports import ConnectionReport, ModelInUse
+
+
+def model_html(model: ModelInUse, report: ConnectionReport | None) -> Markup:
+    """The model card; the set-up card where the built-in assistant answers."""
+    if not model.is_language_model:
+        return card("model_panel", setup=setup_html(model, report))
+    return card("model", model=model, report=report_html(report))
+
+
+def setup_html(model: ModelInUse, report: ConnectionReport | None = None) -> Markup:
+    """What was tried and what to do; nothing when a language model answers."""
+    if model.is_language_model:
+        return Markup("")
+    return card("setup", model=model, report=report_html(report))
+
+
+def report_html(report: ConnectionReport | None) -> Markup:
+    """The outcome of a connection test; nothing when none was made."""
+    return Markup("") if report is None else card("report", is_ok=report.is_ok, text=report.text)

@@ -1,0 +1,160 @@
+"""The page: layout, wiring, and the server that shows it before the assistant is loaded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import inspect
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assistant.errors import PalimpsestError
+from assistant.settings import Settings
+from assistant.ui.cards import card
+from assistant.ui.guard import Guard, is_loopback, known_hosts
+from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
+
+if TYPE_CHECKING:
+    from gradio import Blocks
+
+_FIRST_PAGE_WAIT_SECONDS = 2.0
+_PUBLIC_BANNER = (
+    "This page is reachable by others. It runs the built-in assistant on a temporary home, tools are off, "
+    "and what you write here is wiped. Run it on your own machine to keep your words."
+)
+
+
+def import_gradio() -> None:
+    """Import gradio without its rewriting of `.pyi` files, which costs a third of the time.
+
+    Gradio finds each component's source to write stubs beside it and gives up on OSError; should that change, the
+    import is slow again, not broken.
+    """
+    real = inspect.getfile
+
+    def getfile(subject: object) -> str:
+        if isinstance(subject, type) and subject.__module__.split(".", 1)[0] == "gradio":
+            raise OSError("no stubs")
+        return real(subject)  # type: ignore[arg-type]
+
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    # Gradio sums up its own run times with pandas after every event; once in a billion is enough.
+    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"
+    inspect.getfile = getfile
+    try:
+        importlib.import_module("gradio")
+    finally:
+        inspect.getfile = real
+
+
+@dataclass(frozen=True, slots=True)
+class PageServer:
+    """A page that is being served."""
+
+    url: str
+    close: Callable[[], None]
+    wait: Callable[[], None]
+
+
+def start(settings: Settings, opener: Opener) -> PageServer:
+    """Serve the page now and load the assistant behind it; returns as soon as the page answers."""
+    import_gradio()
+    from starlette.middleware import Middleware
+
+    from assistant.ui.layout import head, theme
+
+    loading = Loading()
+    first_page = asyncio.Event()
+    demo, on_close = build(settings, loading)
+    loopback = is_loopback(settings.host) and not settings.is_space
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncGenerator[None]:
+        # The assistant lives in the loop that serves the page, and ends with it.
+        task = asyncio.create_task(_keep_open(loading, opener, first_page))
+        try:
+            yield
+        finally:
+            await on_close()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    guard = Middleware(
+        Guard,  # type: ignore[arg-type]
+        hosts=known_hosts(settings.host, settings.space_host),
+        any_address=not loopback,
+        is_space=settings.is_space,
+        on_first_page=first_page.set,
+    )
+    _, url, _ = demo.queue(default_concurrency_limit=16, max_size=128).launch(
+        server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
+        server_port=settings.port,
+        prevent_thread_lock=True,
+        quiet=True,
+        show_error=False,
+        ssr_mode=False,
+        run_history=False,
+        enable_monitoring=False,
+        footer_links=[],
+        max_file_size="1mb",
+        theme=theme(),
+        head=head(),
+        app_kwargs={"middleware": [guard], "lifespan": lifespan},
+    )
+    return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
+
+
+def serve(settings: Settings) -> int:
+    """Serve the page until the process is told to end; returns the exit code."""
+    server = start(settings, lambda: _open_assistant(settings))
+    print(f"Palimpsest is at {server.url}", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.wait()
+    server.close()
+    return 0
+
+
+def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[OpenAssistant]:
+    from assistant.assembly import open_assistant
+
+    return open_assistant(settings)
+
+
+async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
+    # Loading competes with the first page for the processor, so the page goes first.
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
+    try:
+        opened: AbstractAsyncContextManager[OpenAssistant] = await asyncio.to_thread(opener)
+        async with opened as assistant:
+            loading.finish(Loaded(assistant, await asyncio.to_thread(_token_counter, assistant)))
+            await asyncio.Event().wait()
+    except PalimpsestError as error:
+        loading.fail(error)
+
+
+def _token_counter(assistant: OpenAssistant) -> Callable[[str], int]:
+    from assistant.tokens import TokenCounter, vocabulary_for
+
+    return TokenCounter(vocabulary_for(assistant.model.name)).text
+
+
+def build(settings: Settings, loading: Loading) -> tuple[Blocks, Callable[[], Awaitable[None]]]:
+    """The page and what to await when it closes."""
+    import gradio as gr
+
+    from assistant.ui.layout import lay_out
+    from assistant.ui.live import LiveViews
+    from assistant.ui.wiring import wire
+
+    views = LiveViews()
+    is_public = settings.is_space or not is_loopback(settings.host)
+    with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
+        parts = lay_out(str(card("banner", text=_PUBLIC_BANNER)) if is_public else "")
+        wire(demo, parts, loading, views)
+    return demo, views.close

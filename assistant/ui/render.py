@@ -1,0 +1,270 @@
+"""Entries of a conversation as chat messages: strings only, every word of a model or a file harmless."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict, assert_never
+
+from markupsafe import Markup
+
+from assistant.events import ContextCompressed, MemoryChanged
+from assistant.ui.cards import card, short_tokens
+from assistant.ui.diff import added_and_removed, diff_html, diff_lines
+from assistant.ui.entries import (
+    ApprovalEntry,
+    CompactionEntry,
+    EndEntry,
+    Entry,
+    MemoryEntry,
+    NoticeEntry,
+    RecalledRow,
+    Row,
+    RowState,
+    TextEntry,
+    ThinkingRow,
+    ToolRow,
+    Transcript,
+    UserEntry,
+    WorkEntry,
+)
+from assistant.ui.safe_text import one_line, safe_markdown
+from assistant.ui.times import short_time
+
+_SHOWN_CHARS = 6_000
+_STATE_TEXTS: dict[RowState, str] = {
+    "running": "running…",
+    "waiting": "waiting for you",
+    "success": "done",
+    "error": "error",
+    "denied": "denied",
+    "interrupted": "interrupted",
+}
+# What tells most about a call, first found wins.
+_ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name")
+
+
+class ChatMessage(TypedDict):
+    """One message as the chat component takes it."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which entries are drawn: `size` of them up to `end` (not included), or up to the newest where it is None."""
+
+    size: int = 60
+    end: int | None = None
+
+
+def render_transcript(
+    transcript: Transcript, window: Window, is_running: bool, queued: Sequence[str] = ()
+) -> list[ChatMessage]:
+    """The messages of the drawn part, with what leads to the parts that are not drawn."""
+    entries = transcript.entries
+    stop = len(entries) if window.end is None else min(window.end, len(entries))
+    start = max(0, stop - window.size)
+    messages: list[ChatMessage] = []
+    if start:
+        messages.append(_own(card("window_top", hidden=start)))
+    last_end = transcript.last_end
+    undoable = transcript.undoable
+    for entry in entries[start:stop]:
+        messages.append(render_entry(entry, is_last_end=entry is last_end, undoable=undoable))
+    if stop < len(entries):
+        messages.append(_own(card("window_bottom", hidden=len(entries) - stop)))
+        return messages
+    if is_running and (text := _working_text(transcript)):
+        messages.append(_own(card("working", text=text)))
+    messages.extend(_user(card("queued", text=text)) for text in queued)
+    return messages
+
+
+def render_entry(entry: Entry, is_last_end: bool = False, undoable: str | None = None) -> ChatMessage:
+    """One entry as one message; buttons stand only where the server would act on them."""
+    match entry:
+        case UserEntry(text=text):
+            return _user(safe_markdown(text))
+        case TextEntry(text=text):
+            return _own(safe_markdown(text))
+        case WorkEntry(rows=rows):
+            return _own(card("work", rows=[_render_row(row) for row in rows]))
+        case ApprovalEntry():
+            return _own(_render_approval(entry))
+        case CompactionEntry(event=event):
+            return _own(_render_compaction(event, can_undo=event.compaction_id == undoable))
+        case MemoryEntry(changes=changes):
+            return _own(card("memory", changes=[_ShownChange.of(change) for change in changes]))
+        case NoticeEntry(text=text, level=level):
+            return _own(card("notice", text=text, level=level))
+        case EndEntry():
+            return _own(_render_end(entry, is_last_end))
+        case _:
+            assert_never(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownChange:
+    path: str
+    writer: str
+    change_id: str
+    preview: str
+    added: int
+    removed: int
+    diff: Markup
+
+    @classmethod
+    def of(cls, change: MemoryChanged) -> _ShownChange:
+        added, removed = added_and_removed(change.diff)
+        kept = [line.text[1:].strip() for line in diff_lines(change.diff) if line.kind == "plus"]
+        preview = one_line(next((line for line in kept if line and not line.startswith("#")), ""), 90)
+        return cls(change.path, change.writer, change.change_id, preview, added, removed, diff_html(change.diff))
+
+
+def _own(content: str) -> ChatMessage:
+    return ChatMessage(role="assistant", content=str(content))
+
+
+def _user(content: str) -> ChatMessage:
+    return ChatMessage(role="user", content=str(content))
+
+
+def _working_text(transcript: Transcript) -> str:
+    if transcript.pending_calls:
+        return ""
+    last = transcript.entries[-1] if transcript.entries else None
+    match last:
+        case TextEntry():
+            return ""
+        case WorkEntry(rows=rows) if isinstance(rows[-1], ToolRow) and rows[-1].state == "running":
+            return f"{rows[-1].name} is running"
+        case WorkEntry(rows=rows) if isinstance(rows[-1], ThinkingRow):
+            return "Thinking"
+        case _:
+            return "Working"
+
+
+def _render_row(row: Row) -> Markup:
+    match row:
+        case ThinkingRow(block_id=block_id, text=text):
+            return card("thinking_row", block_id=block_id, text=shown_text(text), preview=one_line(text, 110))
+        case RecalledRow(lines=lines):
+            return card("recalled_row", fold_id=f"recalled:{lines[0].path}:{lines[0].line}", lines=lines)
+        case ToolRow():
+            return card(
+                "tool_row",
+                call_id=row.call_id,
+                name=row.name,
+                argument=one_line(main_argument(row.input), 90),
+                state=row.state,
+                state_text=_STATE_TEXTS[row.state],
+                input=shown_text(pretty_input(row.input)),
+                output=shown_text(row.output),
+                note="The full text is kept on disk." if row.artifact_id else "",
+                diff=diff_html(row.diff) if row.diff else "",
+            )
+        case _:
+            assert_never(row)
+
+
+def _render_approval(entry: ApprovalEntry) -> Markup:
+    request = entry.request
+    is_diff = request.preview.startswith(("--- ", "@@ ", "diff "))
+    body = diff_html(request.preview) if is_diff else card("command", text=request.preview)
+    name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
+    return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
+
+
+def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:
+    saved = 100 - round(100 * event.after_tokens / max(event.previous_tokens, 1))
+    return card(
+        "compaction",
+        event=event,
+        saved_percent=saved,
+        before_width=_share(event.previous_tokens, event.context_limit),
+        after_width=_share(event.after_tokens, event.context_limit),
+        when=short_time(event.at),
+        can_undo=can_undo,
+    )
+
+
+def _render_end(entry: EndEntry, is_last: bool) -> Markup:
+    tokens_text = ""
+    if entry.input_tokens:
+        tokens_text = f"{short_tokens(entry.input_tokens)} tokens in, {short_tokens(entry.output_tokens)} out"
+    return card(
+        "end",
+        reason=entry.reason,
+        error=entry.error,
+        turn_id=entry.turn_id,
+        tokens_text=tokens_text,
+        when=short_time(entry.at),
+        is_last=is_last,
+    )
+
+
+def main_argument(input_text: str) -> str:
+    """What tells most about a call's JSON arguments: its command, path or query; else the arguments themselves."""
+    try:
+        arguments: object = json.loads(input_text or "{}")
+    except ValueError:
+        return input_text
+    if not isinstance(arguments, dict):
+        return input_text
+    for name in _ARGUMENT_NAMES:
+        if isinstance(value := arguments.get(name), str):
+            return value
+    return ", ".join(f"{name}: {value}" for name, value in arguments.items())
+
+
+def pretty_input(input_text: str) -> str:
+    """A call's JSON arguments, one `name: value` a line where they are an object."""
+    try:
+        arguments: object = json.loads(input_text or "{}")
+    except ValueError:
+        return input_text
+    if not isinstance(arguments, dict):
+        return input_text
+    return "\n".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in arguments.items()
+    )
+
+
+def shown_text(text: str) -> str:
+    """Head and tail of a text that is too long for the page, with what lies between counted."""
+    if len(text) <= _SHOWN_CHARS:
+        return text
+    head, tail = text[: _SHOWN_CHARS * 2 // 3], text[-_SHOWN_CHARS // 3 :]
+    return f"{head}\n… {len(text) - len(head) - len(tail):,} characters are not drawn here …\n{tail}"
+
+
+def answer_text(transcript: Transcript, turn_id: str) -> str:
+    """The answer of a turn that ended, as its Markdown source."""
+    texts: list[str] = []
+    for entry in transcript.entries:
+        match entry:
+            case UserEntry():
+                texts = []
+            case TextEntry(text=text):
+                texts.append(text)
+            case EndEntry() if entry.turn_id == turn_id:
+                return "\n\n".join(texts)
+            case _:
+                pass
+    return ""
+
+
+def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | None:
+    """Where the card of a compaction stands."""
+    for index, entry in enumerate(entries):
+        if isinstance(entry, CompactionEntry) and entry.event.compaction_id == compaction_id:
+            return index
+    return None
+
+
+def _share(part: int, whole: int) -> float:
+    return round(min(100.0, 100 * part / max(whole, 1)), 1)

