@@ -131,6 +131,7 @@ class Conversation:
         self._turn_id = ""
         self._turn_start: int | None = None
         self._is_closed = False
+        keeper.adopt_queue()
 
     @property
     def session_id(self) -> str:
@@ -266,6 +267,8 @@ class Conversation:
         self._jobs.append(job)
         if self._task is None or self._task.done():
             self._start_next()
+        elif isinstance(job, Ask):
+            self._keeper.remember_queue(self.queued)
 
     def _start_next(self) -> None:
         if self._jobs and not self._is_closed:
@@ -308,6 +311,7 @@ class Conversation:
         self._deny_parked(text)
         message = UserMsg("user", text)
         self._keeper.start_turn(message)
+        self._keeper.remember_queue(self.queued)
         await self._turn(message.id, text, self._reply_to(message))
 
     async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:

@@ -27,10 +27,12 @@ from assistant.journal_rows import (
     TurnEndRow,
     UndoneRow,
 )
-from assistant.messages import BlockKey, Msg, block_keys, block_text, copy_with_blocks
+from assistant.messages import BlockKey, Msg, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
 from assistant.rebuild import complete_messages
 from assistant.sessions import Session, Sessions
+
+_QUEUE_KEY = "queued_messages"
 
 
 class SessionKeeper:
@@ -57,6 +59,18 @@ class SessionKeeper:
     def start_turn(self, message: Msg) -> None:
         """The user's message is on disk before anything is done with it."""
         self._journal.append_missing(self.session.session_id, self.session.user_id, [message])
+
+    def remember_queue(self, texts: Sequence[str]) -> None:
+        """Messages that wait for the running turn are on disk too, in the session file."""
+        self.state.middle_context[_QUEUE_KEY] = list(texts)
+        self._save(self._current())
+
+    def adopt_queue(self) -> None:
+        """Messages that still waited when the program ended become messages of the conversation, not yet answered."""
+        texts = self.state.middle_context.pop(_QUEUE_KEY, [])
+        if isinstance(texts, list) and texts:
+            self.state.context += [UserMsg("user", str(text)) for text in texts]
+            self.keep()
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
