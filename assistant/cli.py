@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
 from assistant.events import ApprovalRequested, Event, TurnFailed, event_line
+from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
 
+    openclaw.add_parsers(commands, [common])
+
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -85,6 +88,10 @@ def _run(options: argparse.Namespace) -> int:
             return serve(settings.model_copy(update=chosen))
         case "sessions":
             return _list_sessions(settings, options.json)
+        case name if name in openclaw.COMMANDS:
+            from assistant.redaction import mask_secrets
+
+            return openclaw.run(options, mask=lambda text: mask_secrets(text).text)
         case "doctor":
             return _examine(settings, options.json)
         case _:
