@@ -56,8 +56,7 @@ async def test_a_save_of_any_editor_is_found(home: Path, save: Callable[[Path, s
         await wait_until(index, "wine", [])
 
 
-async def test_a_home_that_is_empty_or_missing_is_waited_for(home: Path) -> None:
-    home.mkdir()
+async def test_a_home_without_any_file_is_waited_for(home: Path) -> None:
     async with opened(home, is_watching=True) as index:
         write(home, "MEMORY.md", "green tea")
         await wait_until(index, "tea", [("MEMORY.md", 1)])
@@ -129,6 +128,7 @@ from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened
 
 async def main():
+    print("begun", flush=True)
     async with opened(Path(sys.argv[1]), HashEmbedder(), backend=sys.argv[2]) as index:
         print("open", flush=True)
         while True:
@@ -143,6 +143,7 @@ def kill_while_indexing(home: Path, backend: Backend, round_number: int) -> None
     command = [sys.executable, "-c", _CHILD, str(home), backend]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as child:
         assert child.stdout is not None
+        child.stdout.readline()
         if round_number:
             child.stdout.readline()
         for number in range(0, 300, 7):
