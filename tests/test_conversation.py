@@ -144,7 +144,7 @@ async def test_stop_in_a_stream_keeps_what_was_said(home: Path) -> None:
 
 
 async def test_stop_before_the_first_step_keeps_the_question(home: Path) -> None:
-    model = ScriptedModel([[text("Hello.")], [text("Hello.")]])
+    model = ScriptedModel([[asyncio.Event()], [text("Hello.")]])
     async with scripted_assistant(home, model) as assistant:
         conversation = assistant.conversations.create()
         conversation.ask("Are you there?")
@@ -439,6 +439,8 @@ async def test_a_compaction_asked_for_in_the_last_step_comes_when_the_turn_ends(
         await fill(assistant_of=conversation, messages=[words(3_000)])
         conversation.ask("Go on")
         await until(conversation, TurnStarted, conversation.attach().start)
+        while len(model.requests) < 2:
+            await asyncio.sleep(0)
         conversation.compact()
         gate.set()
         await conversation.wait()
@@ -640,4 +642,5 @@ async def test_the_meter_counts_the_tools_after_a_restart(home: Path) -> None:
         parts = [part for event in events if event.type == "context_measured" for part in event.parts]
         return {part.tokens for part in parts if part.name == "tools"}
 
-    assert tools(again) == tools(told) != set()
+    # The counter learns from the provider's own counts, so the figures may differ a little.
+    assert max(tools(again)) in range(min(tools(told)) - 20, max(tools(told)) + 20)
