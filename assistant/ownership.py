@@ -79,7 +79,8 @@ def current_owner(workspace: Workspace) -> Owner | None:
 
 
 def _lock_of(workspace: Workspace) -> FileLock:
-    return FileLock(lock_path(workspace.owner_path))
+    # Taken by the thread that loads, given up by the one that ends.
+    return FileLock(lock_path(workspace.owner_path), thread_local=False)
 
 
 def _read_owner(path: Path) -> Owner:

@@ -44,7 +44,7 @@ def decode_text(content: bytes) -> DecodedText:
 def _utf16_guess(content: bytes) -> list[str]:
     """UTF-16 without a mark: of each two bytes of Latin text one is zero, and always the same one."""
     first, second = content[0::2].count(0), content[1::2].count(0)
-    if len(content) % 2 or max(first, second) * 5 < len(content) or min(first, second):
+    if not content or len(content) % 2 or max(first, second) * 5 < len(content) or min(first, second):
         return []
     return ["utf-16-be" if first else "utf-16-le"]
 

@@ -7,12 +7,13 @@ import hashlib
 import re
 import threading
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.atomic_io import append_lines, hold_lock
+from assistant.atomic_io import append_lines, hold_lock, replace_file
 from assistant.redaction import mask_secrets
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
@@ -163,6 +164,29 @@ class MemoryLog:
             history = self._histories.get(path)
             return history.digest if history else ""
 
+    def rewrite(self, change: Callable[[MemoryChange], MemoryChange | None]) -> int:
+        """Put `change(entry)` in place of each entry, nothing where it is None; returns how many changed.
+
+        Lines may be altered but not left out: later changes name their places. Damaged lines stay.
+        """
+        with self._guard, hold_lock(self._path):
+            if not self._path.exists():
+                return 0
+            contents: list[bytes] = []
+            changed = 0
+            for line in self._path.read_bytes().splitlines(keepends=True):
+                entry = _read_change(line)
+                new_entry = change(entry) if entry else None
+                if entry == new_entry:
+                    contents.append(line)
+                    continue
+                changed += 1
+                if new_entry:
+                    contents.append(_CHANGE.dump_json(new_entry) + b"\n")
+            if changed:
+                replace_file(self._path, b"".join(contents))
+            return changed
+
     def _text_of(self, path: str, change_id: str, is_before: bool) -> str:
         text = ""
         for change in self.history(path):
@@ -197,15 +221,21 @@ class MemoryLog:
                 self._fold(line)
 
     def _fold(self, line: bytes) -> None:
-        try:
-            change = _CHANGE.validate_json(line)
-        except ValidationError:
+        change = _read_change(line)
+        if change is None:
             return
         history = self._histories.setdefault(change.path, _History())
         history.changes.append(change)
         history.text = _text_with(history.text, change)
         history.digest = change.digest
         self._by_id[change.change_id] = change
+
+
+def _read_change(line: bytes) -> MemoryChange | None:
+    try:
+        return _CHANGE.validate_json(line)
+    except ValidationError:
+        return None
 
 
 def unified_diff(before: str, after: str, path: str) -> str:

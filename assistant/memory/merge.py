@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-# Only a newline ends a line: `splitlines` would also cut at characters that stand inside one.
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +18,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The merged text; where there are `conflicts`, it holds their lines and then mine, so that nothing is lost."""
+    """The merged text; both sides of a conflict stand in it, theirs first, so that nothing is lost."""
 
     text: str
     conflicts: tuple[Conflict, ...]
@@ -30,19 +26,17 @@ class Merge:
 
 def merge(base: str, mine: str, theirs: str) -> Merge:
     """What both sides made of `base`. Lines that both add at one place are kept, theirs first, and are no conflict."""
-    base_lines, my_lines, their_lines = (_LINE.findall(text) for text in (base, mine, theirs))
+    # A text that ends in a newline has an empty last line here. `splitlines` would cut at more than newlines.
     merged: list[str] = []
     conflicts: list[Conflict] = []
-    for stretch in _stretches(base_lines, my_lines, their_lines):
+    for stretch in _stretches(base.split("\n"), mine.split("\n"), theirs.split("\n")):
         chosen = _chosen(stretch)
         if chosen is None:
-            if stretch.base:
-                conflicts.append(Conflict("".join(stretch.base), "".join(stretch.mine), "".join(stretch.theirs)))
-            chosen = _both(stretch.theirs, stretch.mine)
-        if chosen and merged and not merged[-1].endswith("\n"):
-            merged[-1] += "\n"
+            if any(line.strip() for line in stretch.base):
+                conflicts.append(Conflict("\n".join(stretch.base), "\n".join(stretch.mine), "\n".join(stretch.theirs)))
+            chosen = [*stretch.theirs, *(line for line in stretch.mine if line not in stretch.theirs)]
         merged += chosen
-    return Merge("".join(merged), tuple(conflicts))
+    return Merge("\n".join(merged), tuple(conflicts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +53,6 @@ def _chosen(stretch: _Stretch) -> Sequence[str] | None:
     if stretch.mine == stretch.theirs or stretch.theirs == stretch.base:
         return stretch.mine
     return stretch.theirs if stretch.mine == stretch.base else None
-
-
-def _both(theirs: Sequence[str], mine: Sequence[str]) -> list[str]:
-    known = {line.rstrip("\n") for line in theirs}
-    added = [line for line in mine if line.rstrip("\n") not in known]
-    if theirs and added and not theirs[-1].endswith("\n"):
-        return [*theirs[:-1], theirs[-1] + "\n", *added]
-    return [*theirs, *added]
 
 
 def _stretches(base: list[str], mine: list[str], theirs: list[str]) -> list[_Stretch]:
