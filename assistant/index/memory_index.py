@@ -49,7 +49,7 @@ class IndexSettings:
     """Follow changes on disk; without it only `sync` looks."""
     vector_seconds: float = 2.0
     """How long a search waits for vectors."""
-    text_seconds: float = 2.0
+    text_seconds: float = 1.5
     """How long a search waits for files that were not read yet since the start."""
 
 
