@@ -107,7 +107,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         )
         connection.execute(
             "CREATE TABLE IF NOT EXISTS calibrations (model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
-            "unrelated REAL, related REAL, low REAL, high REAL, low_across REAL, high_across REAL, PRIMARY KEY (model, dimensions))"
+            "unrelated REAL, related REAL, low REAL, high REAL, low_across REAL, high_across REAL, "
+            "PRIMARY KEY (model, dimensions))"
         )
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("pages are damaged")
