@@ -9,7 +9,7 @@ from assistant.settings import Settings
 
 
 class Clock:
-    """Zone-aware time in the person's zone: the one that is set, else what the browser handed over, else the machine's."""
+    """Time in the person's zone: the one that is set, else the one the browser handed over, else the machine's."""
 
     def __init__(self, settings: Settings) -> None:
         self._fixed = ZoneInfo(settings.timezone) if settings.timezone else None

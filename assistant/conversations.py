@@ -52,6 +52,10 @@ class Conversations:
         """Every conversation on disk, used last first."""
         return self._sessions.list()
 
+    def reopen(self, model_line: str) -> None:
+        """Take conversations again after `close`, with another model."""
+        self.model_line = model_line
+
     async def trash(self, session_id: str) -> None:
         """Put a conversation into the trash; a running turn is ended first."""
         if conversation := self._open.pop(session_id, None):

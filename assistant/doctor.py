@@ -58,7 +58,9 @@ def _home(settings: Settings) -> Finding:
         return Finding("home", "error", str(error))
     damaged = store.journal.damaged_lines
     if damaged:
-        return Finding("home", "warning", f"{settings.home}: {damaged} lines of the journal are damaged and left as is.")
+        return Finding(
+            "home", "warning", f"{settings.home}: {damaged} lines of the journal are damaged and left as is."
+        )
     return Finding("home", "ok", f"{settings.home}, {count} conversations")
 
 
@@ -80,5 +82,7 @@ def _search_tool() -> Finding:
 
 def _vocabulary() -> Finding:
     if qwen_encoding() is not None:
-        return Finding("token counts", "ok", "exact for Qwen up to 3; others by UTF-8 bytes, corrected by the provider.")
+        return Finding(
+            "token counts", "ok", "exact for Qwen up to 3; others by UTF-8 bytes, corrected by the provider."
+        )
     return Finding("token counts", "warning", "dashscope's vocabulary is missing; counted by UTF-8 bytes.")

@@ -138,18 +138,27 @@ _PRIVATE_KEY = re.compile(
     r"(?:[\s\S]{0,20000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n)+[A-Za-z0-9+/=]{16,})*)"
 )
 _NAMES = (*DENYLIST, "access_?key", "secret_?key", "token", "passphrase", "api[ -]key")
+_ENDINGS = ("password", "passwd", "secret")
+"""Names that count at the end of any word, as in PGPASSWORD; the others at the start of one, as in apiKey or db_pwd."""
 _FIRST_LETTERS = "".join(sorted({name[0] + name[0].upper() for name in _NAMES}))
+_WORD_START = "(?:(?<![A-Za-z].)|(?<=[a-z][A-Z]))"
+
+
+def _name_shape(name: str) -> str:
+    start = "" if name in _ENDINGS else _WORD_START
+    return f"(?<=[{name[0]}{name[0].upper()}]){start}(?i:{name[1:]})"
+
+
 # A pattern that starts with a set of characters is searched many times faster than one that starts with its words, so
 # the first letter is matched by itself and then looked at again.
 _NAME = (
-    rf"(?:[{_FIRST_LETTERS}](?<![A-Za-z].)(?:"
-    + "|".join(f"(?<=[{name[0]}{name[0].upper()}])(?i:{name[1:]})" for name in _NAMES)
-    + r")(?:_?[0-9])?(?![A-Za-z0-9])|[密口令](?:(?<=密)[码碼钥]|(?<=口)令|(?<=令)牌))"
+    rf"(?:[{_FIRST_LETTERS}](?:{'|'.join(map(_name_shape, _NAMES))})(?:_?[0-9])?(?![A-Za-z0-9])"
+    r"|[密口令](?:(?<=密)[码碼钥]|(?<=口)令|(?<=令)牌))"
 )
 _QUOTED = re.compile(_NAME + r"[\"'`\]]{0,3}\s{0,3}(?:[:：]?=|[:：]|=>)\s{0,3}[\"'`]([^\s\"'`]{6,200})[\"'`]")
 _ASSIGNED = re.compile(
     _NAME + r"[\"'`\]*]{0,4}\s{0,3}(?:[:：]?=|[:：]|=>|\bis\b|是|为|為)\s{0,3}[`*]{0,2}"
-    r"([^\s\"'`,;，。；、()\[\]{}<>⟦⟧]{6,200})(?![(\[])"
+    r"((?:(?![\"'`,;()\[\]{}<>])[!-~]){6,200}+)(?![(\[])"
 )
 _NUMBER = re.compile(
     r"(?:(?i:password|passwd|pwd|passcode)|密码|密碼|口令)\s{0,3}(?:[:：=]|\bis\b|是|为|為)\s{0,3}([0-9]{6,12})(?![0-9A-Za-z])"
@@ -192,7 +201,7 @@ def _rules() -> Iterator[_Rule]:
         ("Telegram token", ":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
     ):
         yield _Rule(kind, (marker,), re.compile(shape), _has_digit_and_letter)
-    web_token = re.compile(r"eyJ[\w=-]+\.[\w=-]+(?:\.[\w=-]+)?", re.ASCII)
+    web_token = re.compile(r"(?<![\w-])eyJ[\w=-]{8,4000}\.[\w=-]{8,8000}(?:\.[\w=-]{1,4000})?", re.ASCII)
     yield _Rule("token", ("eyJ",), web_token, JwtTokenDetector.is_formally_valid)
     yield _Rule("private key", ("PRIVATE KEY",), _PRIVATE_KEY, has_edges=False)
     yield _Rule("token", ("earer", "EARER"), _BEARER, _has_digit_and_letter, group=1, has_edges=False)

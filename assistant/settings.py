@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -104,15 +105,13 @@ class Settings(BaseSettings):
     """Language of prompts; `auto`: that of the conversation."""
     timezone: str = ""
     """IANA name for dates, such as Asia/Shanghai; empty: the machine's, or what the browser hands over."""
-    users: str = Field("", repr=False)
-    """`name:hash` pairs separated by commas (`palimpsest hash-password`): sign-in on."""
     tools: Literal["ask", "read-only", "off"] = "ask"
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
     """Model calls a turn; at the limit the page offers Continue."""
     host: str = ""
     """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""
-    port: int | None = Field(None, ge=0, le=65535)
+    port: int | None = Field(None, ge=1, le=65535)
     """Port of the page; None: the first free one from 7860."""
 
     space_id: str = Field("", validation_alias="SPACE_ID")
@@ -137,6 +136,11 @@ class Settings(BaseSettings):
             return ZoneInfo(name).key if name else name
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("not an IANA time zone such as Europe/Berlin") from None
+
+    @property
+    def is_public(self) -> bool:
+        """True when others than this machine's user may reach the page: on a Space, or on any address but loopback."""
+        return self.is_space or not _is_loopback(self.host)
 
     @property
     def is_space(self) -> bool:
@@ -181,6 +185,15 @@ def default_home() -> Path:
     if os.environ.get("SPACE_ID") and data.is_dir() and os.access(data, os.W_OK):
         return data / "palimpsest"
     return Path.home() / ".palimpsest"
+
+
+def _is_loopback(host: str) -> bool:
+    if not host or host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _refuse_unknown_names(names: Iterable[str]) -> None:

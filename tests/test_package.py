@@ -27,7 +27,11 @@ MACHINES = (
     ("darwin", "x86_64", "posix"),
     ("win32", "AMD64", "nt"),
 )
-IS_COMPLETE = all((ROOT / "assistant" / name).exists() for name in ("assembly.py", "sessions.py", "models/chat.py"))
+# The parts that a conversation in the terminal needs.
+IS_COMPLETE = all(
+    (ROOT / "assistant" / name).exists()
+    for name in ("assembly.py", "memory/notes.py", "models/chat.py", "ownership.py")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,6 @@ from assistant.settings import Settings, variable_names
 from tests.source_files import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# Settings of parts that do not exist yet.
-UNDOCUMENTED = {
-    "recall",
-    "embedder",
-    "embedding_model",
-    "embedding_base_url",
-    "embedding_api_key",
-    "embedding_dimensions",
-    "memory_store_backend",
-    "memory_store_url",
-    "users",
-}
 SET_BY_THE_PLATFORM = {"space_id", "space_host"}
 
 
@@ -52,8 +40,9 @@ def test_the_events_are_those_of_the_code() -> None:
 
 
 def test_the_settings_are_those_of_the_code() -> None:
-    hidden = UNDOCUMENTED | SET_BY_THE_PLATFORM
-    expected = {name for field in Settings.model_fields if field not in hidden for name in variable_names(field)}
+    expected = {
+        name for field in Settings.model_fields if field not in SET_BY_THE_PLATFORM for name in variable_names(field)
+    }
     named = first_cells("Settings")
     assert sorted(named) == sorted(expected)
 

@@ -42,6 +42,9 @@ PRIVATE_KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEow\nabc=\n-----END RSA 
         ('{"api_key": "abcdef12"}', '{"api_key": "⟦masked: secret⟧"}'),
         ("my password is hunter22, keep it", "my password is ⟦masked: secret⟧, keep it"),
         ("我的密码是 hunter22，记住", "我的密码是 ⟦masked: secret⟧，记住"),
+        ("密码是abc123def吧", "密码是⟦masked: secret⟧吧"),
+        ("export PGPASSWORD=abc123def", "export PGPASSWORD=⟦masked: secret⟧"),
+        ('clientSecret: "abcdefgh"', 'clientSecret: "⟦masked: secret⟧"'),
         ("密码：20481024", "密码：⟦masked: secret⟧"),
         ("card 4111 1111 1111 1111, please", "card ⟦masked: card number⟧, please"),
         ("卡号5500-0000-0000-0004。", "卡号⟦masked: card number⟧。"),
@@ -63,9 +66,11 @@ def test_a_secret_is_masked_where_it_stands(text: str, masked: str) -> None:
         '"id": "7c9e6679f6d54e3a8f1b0c2d3e4f5a6b"',
         "The password is required, the secret is out, and tokens: 123456 were used.",
         "max_tokens=128000, token: 15000",
+        "密码是6到12位的数字和字母组合，令牌为32位abc。",
         "密码是什么？忘记密码怎么办？密码是必填项。",
         "password = os.environ['DB_PASSWORD']",
         "password=get_password(user)",
+        "secret_key=hashlib.sha256(words).hexdigest()",
         'api_key="<your key>"',
         'api_key = "${API_KEY}"',
         '{"password": "string", "token": "required"}',
@@ -129,3 +134,11 @@ def test_masking_twice_is_masking_once(text: str) -> None:
 @given(st.text(alphabet="abc是的 \n", max_size=20), st.text(alphabet="abc是的 \n", max_size=20))
 def test_nothing_around_a_secret_is_lost(before: str, after: str) -> None:
     assert mask_secrets(f"{before}\n{AWS_KEY}\n{after}").text == f"{before}\n⟦masked: AWS key⟧\n{after}"
+
+
+@pytest.mark.parametrize(
+    "piece", ["eyJ", "password:", "db://a:", "4111 ", "sk-", "bearer ", "密码是", "-----BEGIN " + "PRIVATE KEY-----"]
+)
+def test_a_text_made_to_be_slow_is_masked_in_time(piece: str) -> None:
+    # Quadratic work on this would outlast the limit of a test.
+    mask_secrets(piece * 60_000 if piece[0] != "-" else piece * 300)

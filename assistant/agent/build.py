@@ -10,6 +10,7 @@ from agentscope.model import ChatModelBase
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
+from assistant.agent.recall import without_recall
 from assistant.sessions import Session
 
 AGENT_NAME = "palimpsest"
@@ -42,5 +43,5 @@ def build_agent(
 
 
 def restore_state(session: Session) -> AgentState:
-    """The agent's state as the session file holds it."""
-    return AgentState.model_validate({**session.agent_state, "context": session.messages})
+    """The agent's state as the session file holds it; what was recalled for a turn that was cut is left out."""
+    return AgentState.model_validate({**session.agent_state, "context": without_recall(session.messages)})

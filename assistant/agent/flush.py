@@ -5,7 +5,6 @@ It reads from the journal, runs beside the conversation, and never delays or bre
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from agentscope.state import AgentState
 from agentscope.tool import ToolChunk, Toolkit
 
 from assistant.agent.build import build_agent
-from assistant.agent.compactor import NoCompression
+from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.sections import SectionList, read_sections, sections_for
@@ -26,7 +25,7 @@ from assistant.errors import PalimpsestError, StepLimitError
 from assistant.events import FlushState
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, CompactionRow, FlushRow
-from assistant.memory.log import MemoryLog
+from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
@@ -40,7 +39,7 @@ FLUSH_NAME = "flush"
 MAX_CALLS_A_PIECE = 3
 NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
-TIMEOUT_SECONDS = 600.0
+PIECE_SECONDS = 300.0
 _KNOWN_NOTES = 3
 _PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
 _LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -86,8 +85,7 @@ class Flusher:
             if self._model is None:
                 self._note_summary(compaction)
             else:
-                async with asyncio.timeout(TIMEOUT_SECONDS):
-                    await self._ask_model(self._model, compaction)
+                await self._ask_model(self._model, compaction)
         except Exception:
             log.exception("the flush of compaction %s failed", compaction.compaction_id)
             state = "failed"
@@ -169,7 +167,7 @@ class Flusher:
 
     def _written(self, compaction: CompactionRow) -> list[str]:
         """Lines this flush wrote before it was cut off."""
-        return self._memory_log.added_lines(compaction_id=compaction.compaction_id)
+        return self._memory_log.added_lines(compaction.compaction_id)
 
     def _note_summary(self, compaction: CompactionRow) -> None:
         lines = summary_lines(compaction.summary)
@@ -178,9 +176,7 @@ class Flusher:
                 f"memory/{_day(self._now())}.md",
                 render("note_by_code", self._language()),
                 lines,
-                writer="program",
-                session_id=compaction.session_id,
-                compaction_id=compaction.compaction_id,
+                Origin("program", compaction.session_id, compaction_id=compaction.compaction_id),
             )
 
     def _note_after_failure(self, compaction: CompactionRow) -> None:
@@ -200,7 +196,7 @@ def summary_lines(summary: str) -> list[str]:
 
 async def _run(agent: Agent, user: str) -> None:
     try:
-        await agent.reply(UserMsg("user", user))
+        await within(PIECE_SECONDS, agent.reply(UserMsg("user", user)))
     except StepLimitError:
         # The calls of a piece are used up; what was written stands.
         return

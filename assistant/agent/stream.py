@@ -19,7 +19,6 @@ from agentscope.event import (
     ToolResultEndEvent,
     ToolResultTextDeltaEvent,
 )
-
 from agentscope.types import ReplyFinishedReason
 
 from assistant.agent.approvals import preview

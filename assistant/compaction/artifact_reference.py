@@ -26,7 +26,8 @@ class ArtifactReference:
     """Which artifact holds the whole, and what of it is shown: its first `head_bytes` and its last `tail_bytes`.
 
     `limit_bytes` is the limit it was cut to; a second cut to the same or a larger limit changes nothing.
-    `from_line` and `from_byte` say where the block's text starts in the artifact, None where unknown.
+    `from_line` and `from_byte` say where the block's text starts in the artifact, None where unknown. `outline` names
+    what stands in a file that was read.
     """
 
     artifact_id: str
@@ -39,6 +40,7 @@ class ArtifactReference:
     is_reading: bool = False
     from_line: int | None = 1
     from_byte: int | None = 0
+    outline: str = ""
 
     def as_metadata(self) -> dict[str, object]:
         """The entries for a block's metadata."""
@@ -48,7 +50,7 @@ class ArtifactReference:
 def reference_of(block: ToolResultBlock) -> ArtifactReference | None:
     """The reference a result carries; None for a result that was never shortened."""
     entries: Mapping[str, object] = block.metadata
-    artifact_id = entries.get("artifact_id")
+    artifact_id, outline = entries.get("artifact_id"), entries.get("outline")
     if not isinstance(artifact_id, str) or not artifact_id:
         return None
     return ArtifactReference(
@@ -62,14 +64,20 @@ def reference_of(block: ToolResultBlock) -> ArtifactReference | None:
         is_reading=entries.get("is_reading") is True,
         from_line=_position(entries, "from_line"),
         from_byte=_position(entries, "from_byte"),
+        outline=outline if isinstance(outline, str) else "",
     )
+
+
+def is_file_read(name: str) -> bool:
+    """True for the tools that print a file, by name."""
+    return name.lower().rpartition("__")[2].startswith("read")
 
 
 def reading_of(call: ToolCallBlock | None) -> Reading | None:
     """The artifact that a call reads back, told by its arguments; None for every other call."""
     if call is None or (found := _ARTIFACT_PATH.search(call.input)) is None:
         return None
-    if call.name.lower().rpartition("__")[2].startswith("read"):
+    if is_file_read(call.name):
         offset = call_arguments(call).get("offset", 1)
         return Reading(found[1], from_line=offset if isinstance(offset, int) else 1)
     from_byte = _FROM_BYTE.search(call.input)

@@ -29,7 +29,7 @@ _ENTRIES_RATIO = 0.3
 _EARLIER_RATIO = 0.2
 _HOMES: dict[PresetName, tuple[str, str, str]] = {
     "copaw": ("goal", "progress", "context"),
-    "skill_compose": ("request", "state", "concepts"),
+    "skill_compose": ("request", "current_state", "concepts"),
 }
 
 
@@ -71,6 +71,8 @@ def _goal(older: Sequence[Msg], earlier: str, language: Language) -> str:
     requests = [(message, text) for message in older if message.role == "user" and (text := _text_of(message))]
     if not requests:
         return earlier
+    newest_mark = _line(language, kind="newest", at="", text="").partition("] ")[2]
+    earlier = "\n".join(line for line in earlier.split("\n") if newest_mark not in line)
     lines = [earlier] if earlier else [_asked(*requests[0], kind="asked", language=language)]
     if earlier or len(requests) > 1:
         lines.append(_asked(*requests[-1], kind="newest", language=language))

@@ -18,7 +18,9 @@ _WRITE_TOOLS = {
     "write", "write_file", "edit", "edit_file", "append_file", "create_file", "str_replace", "multiedit", "apply_patch",
 }  # fmt: skip
 _PATH_NAMES = ("file_path", "path", "filename", "file", "filepath")
-_LISTS = re.compile(r"^<(read|modified)-files>\n(.*?)\n</\1-files>[ \t]*$", re.DOTALL | re.MULTILINE)
+_LISTS = re.compile(
+    r"^<(read|modified)-files>\n((?:(?!</?(?:read|modified)-files>).*\n)*)</\1-files>[ \t]*$", re.MULTILINE
+)
 _FAILED = ("error", "denied", "interrupted")
 
 
@@ -65,7 +67,7 @@ def read_file_lists(summary: str) -> FileLists:
     """The lists that stand in a summary."""
     found: dict[str, list[str]] = {"read": [], "modified": []}
     for match in _LISTS.finditer(summary):
-        found[match[1]].extend(line.strip() for line in match[2].splitlines())
+        found[match[1]].extend(line.strip() for line in match[2].split("\n"))
     return FileLists(_newest(found["read"]), _newest(found["modified"]))
 
 

@@ -16,6 +16,7 @@ USER_MESSAGES_KEY = "user_messages"
 RUNNING_TURN_KEY = "running_turn"
 """The section of the steps that left a turn which is still running."""
 
+_HEADING_CHARS = 200
 _HEADING = re.compile(r"^(#{1,3}) +(.+?) *#*$")
 _BOLD_HEADING = re.compile(r"^(?:\*\*|__)([^*_]{2,60})(?:\*\*|__)[:：]?$")
 _NUMBERING = re.compile(r"^(?:\d+|[一二三四五六七八九十]+)[.、)）:：]\s*")
@@ -44,6 +45,14 @@ def sections_for(name: SectionList, language: Language) -> tuple[Section, ...]:
     """The sections of a list, in order."""
     lines = render(f"summary_sections_{name}", language).splitlines()
     return tuple(Section(*(part.strip() for part in line.split("|", 2))) for line in lines if line.strip())
+
+
+def section_list() -> tuple[Section, ...]:
+    """Every section that a summary of either preset and language may have."""
+    names: tuple[SectionList, ...] = ("copaw", "skill_compose")
+    languages: tuple[Language, ...] = ("en", "zh")
+    known = [section for name in names for language in languages for section in sections_for(name, language)]
+    return (*known, *(running_turn_section(language) for language in languages))
 
 
 def running_turn_section(language: Language) -> Section:
@@ -103,6 +112,8 @@ def merge_repeated(sections: Sequence[FilledSection], asked: Sequence[Section]) 
 
 
 def _title_of(line: str, keys: dict[str, str]) -> str | None:
+    if len(line) > _HEADING_CHARS:
+        return None
     heading = _HEADING.match(line)
     if heading is not None and (len(heading[1]) == 2 or _normal(heading[2]) in keys):
         return heading[2]

@@ -6,7 +6,7 @@ cut stands: the newest user message, the newest step, and every step with a call
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.policy import CompactionPolicy
@@ -43,6 +43,8 @@ class Split:
 
 def split(messages: Sequence[Msg], keep_tokens: int, counter: TokenCounter, policy: CompactionPolicy) -> Split:
     """The newest steps that fit `keep_tokens` stay, with what is always kept; 0 keeps only the latter."""
+    if not messages:
+        return Split((), (), [], None, 0, 0, True)
     steps = whole_steps(messages)
     newest_user = max((index for index, message in enumerate(messages) if message.role == "user"), default=-1)
     sizes = [_step_tokens(messages, step, counter) for step in steps]
@@ -55,7 +57,9 @@ def split(messages: Sequence[Msg], keep_tokens: int, counter: TokenCounter, poli
     folded = [step for step, kept in zip(steps, is_kept, strict=True) if not kept]
     older = _assemble(messages, [step for step in folded if step.message_index < newest_user or newest_user < 0])
     prefix = _assemble(messages, [step for step in folded if step.message_index > newest_user >= 0])
-    kept = _assemble(messages, [step for step, stays in zip(steps, is_kept, strict=True) if stays])
+    # A reply that is about to begin has no block yet; the loop will append to it.
+    begun = {index for index, message in enumerate(messages) if not message.content and index >= newest_user}
+    kept = _assemble(messages, [step for step, stays in zip(steps, is_kept, strict=True) if stays], begun)
     return Split(
         older=tuple(older),
         turn_prefix=tuple(prefix),
@@ -131,11 +135,12 @@ def _steps_with_open_calls(messages: Sequence[Msg], steps: Sequence[Step]) -> se
     return found
 
 
-def _assemble(messages: Sequence[Msg], steps: Sequence[Step]) -> list[Msg]:
-    contents: dict[int, list[Block]] = {}
+def _assemble(messages: Sequence[Msg], steps: Sequence[Step], empty: Collection[int] = ()) -> list[Msg]:
+    contents: dict[int, list[Block]] = {index: [] for index in empty}
     for step in steps:
-        contents.setdefault(step.message_index, []).extend(messages[step.message_index].content[step.start : step.stop])
+        blocks = messages[step.message_index].content[step.start : step.stop]
+        contents.setdefault(step.message_index, []).extend(blocks)
     return [
         messages[index] if len(blocks) == len(messages[index].content) else copy_with_blocks(messages[index], blocks)
-        for index, blocks in contents.items()
+        for index, blocks in sorted(contents.items(), key=lambda item: item[0])
     ]

@@ -23,7 +23,7 @@ _TRIM_ATTEMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class DocumentParts:
-    """What a summary is made of. `previous_text` is the previous summary, whose identifiers must be named again."""
+    """What a summary is made of. `previous_text` is what must be named again: the previous one without its lists."""
 
     sections: tuple[FilledSection, ...]
     asked: tuple[Section, ...]
@@ -35,14 +35,19 @@ class DocumentParts:
 
 def write_document(parts: DocumentParts, cap_tokens: int, counter: TokenCounter, language: Language) -> str:
     """The summary as one text of at most `cap_tokens` tokens."""
-    files = _write_files(parts.files, round(cap_tokens * _FILES_RATIO), counter)
+    said = _user_section(parts, round(cap_tokens * _USER_MESSAGES_RATIO), counter, language)
+    files = _write_files(parts.files, round(cap_tokens * (_FILES_RATIO if said is None else _FILES_RATIO / 2)), counter)
     identifier_tokens = round(cap_tokens * _IDENTIFIERS_RATIO) if parts.previous_text else 0
-    sections = list(parts.sections)
-    user_section = _user_section(parts, round(cap_tokens * _USER_MESSAGES_RATIO), counter, language)
-    if user_section is not None:
-        sections = _put(sections, user_section, parts.asked)
-    left = cap_tokens - counter.text(files) - identifier_tokens
-    sections = trim_sections(sections, left, counter, language)
+    said_tokens = 0 if said is None else counter.text(write_sections([said])) + 2
+    others = [
+        replace(section, body=_without_identifier_lines(section.body, language))
+        for section in parts.sections
+        if section.key != USER_MESSAGES_KEY
+    ]
+    left = cap_tokens - counter.text(files) - identifier_tokens - said_tokens
+    sections = trim_sections(others, left, counter, language)
+    if said is not None:
+        sections = _put(sections, said, parts.asked)
     body = write_sections(sections)
     named = missing_identifiers(parts.previous_text, f"{body}\n{files}")
     line = _identifier_line(named, identifier_tokens, counter, language)
@@ -127,6 +132,12 @@ def _identifier_line(names: Sequence[str], max_tokens: int, counter: TokenCounte
             break
         chosen.append(name)
     return render("summary_identifiers", language, identifiers=chosen) if chosen else ""
+
+
+def _without_identifier_lines(body: str, language: Language) -> str:
+    # They are written anew each time, from what is still missing.
+    start = render("summary_identifiers", language, identifiers=[])
+    return "\n".join(line for line in body.split("\n") if not line.startswith(start)).strip("\n")
 
 
 def _with_identifiers(sections: Sequence[FilledSection], line: str, asked: Sequence[Section]) -> list[FilledSection]:

@@ -16,16 +16,20 @@ from assistant.compaction.sections import (
     write_sections,
 )
 from assistant.compaction.split import Split
-from assistant.compaction.transcript import fence_safe, split_in_pieces, write_transcript
+from assistant.compaction.transcript import fence_safe, shorten_for_reading, split_in_pieces, write_transcript
 from assistant.messages import TextBlock
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 
 TURN_PREFIX_CAP_RATIO = 0.5
 """Share of the summary's cap for the part about a running turn."""
-# Share of the summariser's window for one piece of conversation; the rest is for the previous summary, the
-# instructions, the answer and what a count before calibration misses.
-_PIECE_RATIO = 0.6
+# One piece of conversation leaves room in the summariser's window for the previous summary, the answer, the
+# instructions, and for what a count before calibration misses.
+_PIECE_RATIO = 0.8
+_INSTRUCTION_TOKENS = 1_000
+_MIN_PIECE_TOKENS = 400
+_REQUEST_BYTES = 4_000
+_HOMES_OF_PLAIN_WORDS = ("context", "current_state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def summary_task(
     """The task for a split. `summariser_window_tokens` is the window of the model that is asked, None: the chat's."""
     window = summariser_window_tokens or policy.max_input_length
     cap = policy.summary_cap_tokens
-    piece_tokens = max(400, min(round(window * _PIECE_RATIO), window - 3 * cap))
+    beside = counter.text(previous_summary) + 2 * cap + _INSTRUCTION_TOKENS
+    piece_tokens = max(_MIN_PIECE_TOKENS, min(round(window * _PIECE_RATIO), window - beside))
     history = write_transcript(split.older)
     prefix = write_transcript(split.turn_prefix)
     sections = sections_for(policy.preset, language)
@@ -102,9 +107,12 @@ def summary_task(
 
 
 def read_previous(previous_summary: str, preset: PresetName, language: Language) -> tuple[FilledSection, ...]:
-    """The sections of a previous summary, its file lists left out."""
+    """The sections of a previous summary, its file lists left out; words before the first heading are key context."""
     asked = (*sections_for(preset, language), running_turn_section(language))
-    return tuple(read_sections(without_file_lists(previous_summary), asked, other_titles(preset, language)))
+    home = next(section for section in asked if section.key in _HOMES_OF_PLAIN_WORDS)
+    text = f"## {home.title}\n{without_file_lists(previous_summary)}"
+    found = read_sections(text, asked, other_titles(preset, language))
+    return tuple(section for section in found if section.body.strip())
 
 
 def other_titles(preset: PresetName, language: Language) -> tuple[Section, ...]:
@@ -157,4 +165,6 @@ def turn_prefix_prompt(task: SummaryTask, piece: str, earlier: str) -> str:
 def _request_text(split: Split) -> str:
     if split.request is None:
         return ""
-    return fence_safe("\n".join(block.text for block in split.request.content if isinstance(block, TextBlock)))
+    text = "\n".join(block.text for block in split.request.content if isinstance(block, TextBlock))
+    # It stays in the context whole; here it only tells what the steps are for.
+    return fence_safe(shorten_for_reading(text, _REQUEST_BYTES))

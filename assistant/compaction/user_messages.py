@@ -11,7 +11,7 @@ from assistant.messages import Msg, TextBlock
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 
-_ENTRY = re.compile(r"^- \[", re.MULTILINE)
+_ENTRY_START = re.compile(r"^(?=- \[)", re.MULTILINE)
 
 
 def user_texts(messages: Sequence[Msg]) -> list[str]:
@@ -27,8 +27,8 @@ def user_texts(messages: Sequence[Msg]) -> list[str]:
 
 def entries_of(section_body: str) -> list[str]:
     """The entries that stand in the section of an earlier summary, oldest first."""
-    starts = [match.start() for match in _ENTRY.finditer(section_body)]
-    return [section_body[a:b].rstrip() for a, b in zip(starts, [*starts[1:], len(section_body)], strict=True)]
+    parts = (part.rstrip() for part in _ENTRY_START.split(section_body))
+    return [part for part in parts if part.startswith("- [")]
 
 
 def write_user_messages(entries: Sequence[str], max_tokens: int, counter: TokenCounter, language: Language) -> str:

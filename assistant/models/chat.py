@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 import httpx
 from agentscope.model import ChatModelBase
@@ -53,7 +54,11 @@ _ASK_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A model ready to answer, and what is known of it. `how` is one line: what was tried, what answered."""
+    """A model ready to answer, and what is known of it.
+
+    `how` is one line: what was tried, what answered. `calls_tools` is False only where the server says that the model
+    cannot; it would refuse every request that offers tools.
+    """
 
     model: ChatModelBase
     name: str
@@ -64,6 +69,7 @@ class ChatModel:
     is_language_model: bool
     is_fit_for_summaries: bool
     how: str
+    calls_tools: bool = True
 
     @property
     def is_local(self) -> bool:
@@ -97,10 +103,8 @@ async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | 
     """The model for summaries and memory: the one set for it, else the chat model; None when it is not fit for it."""
     if not settings.compactor_model or chat.provider == "offline":
         return chat if chat.is_fit_for_summaries else None
-    named = settings.model_copy(
-        # The chat model's window says nothing of this one's.
-        update={"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
-    )
+    update = {"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
+    named = settings.model_copy(update=update)
     compactor = await connect_model(named)
     if compactor.is_fit_for_summaries:
         return compactor
@@ -126,8 +130,8 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
 
 async def _connect_first(settings: Settings, places: Sequence[Place]) -> ChatModel:
     key = settings.api_key.get_secret_value()
-    if settings.base_url:
-        is_dashscope = "aliyuncs.com" in settings.base_url or "dashscope" in settings.base_url
+    if settings.base_url and not _is_openai(settings.base_url):
+        is_dashscope = "aliyuncs.com" in settings.base_url or "compatible-mode" in settings.base_url
         return await (_connect_dashscope(settings) if is_dashscope else _connect_openai(settings))
     if settings.dashscope_api_key.get_secret_value() or (key and not _is_openai_name(settings.model)):
         return await _connect_dashscope(settings)
@@ -144,7 +148,8 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
     key = settings.api_key.get_secret_value() or settings.dashscope_api_key.get_secret_value()
     if not key:
         raise SettingsError("DASHSCOPE_API_KEY", "is not set, and the provider dashscope needs it.")
-    base_url = settings.base_url or DASHSCOPE_URL
+    # OPENAI_BASE_URL may be set for other programs: DashScope's key is never sent to OpenAI.
+    base_url = DASHSCOPE_URL if not settings.base_url or _is_openai(settings.base_url) else settings.base_url
     name = settings.model or DASHSCOPE_MODEL
     # DashScope lists no windows, so only a stand-in on loopback is asked.
     listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
@@ -156,11 +161,11 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
 async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     key = settings.api_key.get_secret_value() or settings.openai_api_key.get_secret_value()
     base_url = settings.base_url or OPENAI_URL
-    if not key and base_url == OPENAI_URL:
+    if not key and _is_openai(base_url):
         raise SettingsError(
             "OPENAI_API_KEY", "is not set, and neither is PALIMPSEST_BASE_URL for a server of your own."
         )
-    if settings.model or base_url == OPENAI_URL:
+    if settings.model or _is_openai(base_url):
         listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
     else:
         listed = await _first_listed(base_url, key)
@@ -184,13 +189,14 @@ def _chat_model(
         is_language_model=True,
         is_fit_for_summaries=size is None or size >= FIT_BILLIONS,
         how=how,
+        calls_tools=listed.calls_tools is not False,
     )
 
 
 async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
     """What the server tells of the model `name`; nothing but the name where it does not answer."""
     is_local = is_loopback(base_url)
-    if not is_local and base_url == OPENAI_URL:
+    if _is_openai(base_url):
         return ListedModel(name)
     async with _client(base_url, key) as client:
         try:
@@ -237,6 +243,10 @@ def _window(settings: Settings, listed: ListedModel, base_url: str) -> int:
 def _server_with(name: str, servers: Sequence[LocalServer]) -> LocalServer | None:
     """The first server that has the model asked for; without a name the first of all."""
     return next((server for server in servers if not name or name in server.models), None)
+
+
+def _is_openai(base_url: str) -> bool:
+    return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
 
 
 def _is_openai_name(name: str) -> bool:

@@ -73,12 +73,15 @@ async def _test_tool(
 
 
 async def _ask(chat: ChatModel, text: str, tool: dict[str, object] | None, wait_seconds: float) -> list[Block]:
-    async with asyncio.timeout(wait_seconds):
+    async with asyncio.timeout(wait_seconds) as limit:
         choice = ToolChoice(mode="auto") if tool else None
         response = await chat.model([UserMsg("user", text)], tools=[tool] if tool else None, tool_choice=choice)
         if not isinstance(response, ChatResponse):
             async for chunk in response:
                 response = chunk
+    # AgentScope turns the cancellation of a stream into an answer that ends early.
+    if limit.expired():
+        raise TimeoutError
     return list(response.content) if isinstance(response, ChatResponse) else []
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from agentscope.model import ChatResponse
@@ -27,7 +28,7 @@ class JsonCall:
 
 
 async def read_json_calls(
-    stream: AsyncIterator[ChatResponse], tools: Sequence[dict[str, object]], ids: CallIds
+    stream: AsyncGenerator[ChatResponse, None], tools: Sequence[dict[str, object]], ids: CallIds
 ) -> AsyncGenerator[ChatResponse, None]:
     """The same stream; a text that is nothing but a call of one of `tools` arrives as the call.
 
@@ -35,14 +36,14 @@ async def read_json_calls(
     """
     held: list[TextBlock] = []
     is_text = False
-    async for chunk in stream:
-        texts = [block for block in chunk.content if isinstance(block, TextBlock)]
-        has_call = any(isinstance(block, ToolCallBlock) for block in chunk.content)
-        held += texts
-        is_text = is_text or has_call or not _may_become_call("".join(block.text for block in held))
-        others = [block for block in chunk.content if not isinstance(block, TextBlock)]
-        chunk.content = [*(_release(held) if is_text else ()), *others]
-        yield chunk
+    async with aclosing(stream):
+        async for chunk in stream:
+            held += [block for block in chunk.content if isinstance(block, TextBlock)]
+            has_call = any(isinstance(block, ToolCallBlock) for block in chunk.content)
+            is_text = is_text or has_call or not _may_become_call("".join(block.text for block in held))
+            others = [block for block in chunk.content if not isinstance(block, TextBlock)]
+            chunk.content = [*(_release(held) if is_text else ()), *others]
+            yield chunk
     text = "".join(block.text for block in held)
     if not text:
         return

@@ -16,14 +16,12 @@ from openai.types.chat import ChatCompletionChunk
 from assistant.messages import Msg, ToolCallBlock
 from assistant.models.call_ids import CallIds
 from assistant.models.chunk_stream import CheckedStream
-from assistant.models.failures import ProviderFailure, as_model_error
+from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
 from assistant.models.json_calls import read_json_calls
 from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter
+from assistant.models.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.server_report import is_loopback
 
-# A refused port must be known within 3 s, so only the client retries (0.5 s and 1 s apart), and AgentScope never does;
-# on loopback there is nothing to wait for.
-_RETRIES = 2
 _CONNECT_SECONDS = 4.0
 # The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
 _READ_SECONDS = 120.0
@@ -38,15 +36,17 @@ class OpenAICompatibleModel(OpenAIChatModel):
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int) -> None:
         # A local server takes any key, but the client refuses to start without one.
         credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
+        self._tidy = TidyOpenAIFormatter()
         super().__init__(
             credential,
             name,
             max_retries=0,
             context_size=window_tokens,
-            formatter=TidyOpenAIFormatter(),
+            formatter=self._tidy,
             client_kwargs=_client_arguments(base_url),
         )
         self._call_ids = CallIds()
+        self._pauses_seconds = _pauses_seconds(base_url)
         self._address = base_url
         self._secret = api_key
         self._reads_json_calls = is_loopback(base_url)
@@ -62,8 +62,19 @@ class OpenAICompatibleModel(OpenAIChatModel):
         self._call_ids.remember(_call_ids_of(messages))
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+            try:
+                return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+            except ProviderFailure as error:
+                if self._tidy.merges_roles or not wants_alternating_roles(error):
+                    raise
+            self._tidy.merges_roles = True
+            return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+
         try:
-            stream = await super()._call_api(model_name, messages, tools or None, choice, **generate_kwargs)
+            stream = await ask_with_retries(ask, self._pauses_seconds)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
@@ -94,6 +105,7 @@ class DashScopeModel(DashScopeChatModel):
             client_kwargs=_client_arguments(base_url),
         )
         self._call_ids = CallIds()
+        self._pauses_seconds = _pauses_seconds(base_url)
         self._address = base_url
         self._secret = api_key
 
@@ -108,8 +120,13 @@ class DashScopeModel(DashScopeChatModel):
         self._call_ids.remember(_call_ids_of(messages))
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+            return await request(model_name, messages, tools or None, choice, **kwargs)
+
         try:
-            stream = await super()._call_api(model_name, messages, tools or None, choice, **kwargs)
+            stream = await ask_with_retries(ask, self._pauses_seconds)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
@@ -136,11 +153,16 @@ async def _told_in_plain_words(
 def _client_arguments(base_url: str) -> dict[str, object]:
     local = is_loopback(base_url)
     timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
-    arguments: dict[str, object] = {"timeout": timeout, "max_retries": 0 if local else _RETRIES}
+    # Neither AgentScope nor its client retries: the two would multiply.
+    arguments: dict[str, object] = {"timeout": timeout, "max_retries": 0}
     if local:
         # A proxy from the environment must not see what is said to a server on this machine.
         arguments["http_client"] = httpx.AsyncClient(trust_env=False, timeout=timeout)
     return arguments
+
+
+def _pauses_seconds(base_url: str) -> Sequence[float]:
+    return LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
 
 
 def _call_ids_of(messages: Sequence[Msg]) -> list[str]:

@@ -8,23 +8,28 @@ from collections.abc import Sequence
 from agentscope.formatter import DashScopeChatFormatter, OpenAIChatFormatter
 
 from assistant.messages import Msg
-from assistant.prompts import render
+from assistant.prompts import language_of, render
 
 WireMessage = dict[str, object]
 """A message as JSON, as AgentScope's formatters make it."""
 
 
 class TidyOpenAIFormatter(OpenAIChatFormatter):
-    """AgentScope's messages for OpenAI, tidied."""
+    """AgentScope's messages for OpenAI, tidied; with `merges_roles` no two of one role follow each other."""
+
+    merges_roles: bool = False
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
-        return tidy_messages(await super().format(msgs))
+        """The messages as the server gets them."""
+        tidied = tidy_messages(await super().format(msgs))
+        return merge_roles(tidied) if self.merges_roles else tidied
 
 
 class TidyDashScopeFormatter(DashScopeChatFormatter):
     """AgentScope's messages for DashScope, tidied."""
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
+        """The messages as the server gets them."""
         return tidy_messages(await super().format(msgs))
 
 
@@ -33,9 +38,32 @@ def tidy_messages(messages: Sequence[WireMessage]) -> list[WireMessage]:
 
     Text goes as a string and not as parts, names only with tool results (OpenAI refuses names with spaces, small
     servers any), empty messages not at all. Arguments that are no JSON object (a call that was cut off while it
-    streamed) go as an empty one; their result says what happened.
+    streamed) go as an empty one; their result says what happened. A turn that was stopped within an answer ends with
+    the assistant's own words, so that going on with it needs a request.
     """
-    return [tidied for message in messages if (tidied := _tidy(message)) is not None]
+    tidied = [one for message in messages if (one := _tidy(message)) is not None]
+    if tidied and tidied[-1]["role"] == "assistant" and not tidied[-1].get("tool_calls"):
+        language = language_of(str(tidied[-1]["content"]))
+        tidied.append({"role": "user", "content": render("go_on", language)})
+    return tidied
+
+
+def merge_roles(messages: Sequence[WireMessage]) -> list[WireMessage]:
+    """The same words with neighbours of the user, and of the assistant without calls, in one message."""
+    merged: list[WireMessage] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last is not None and _is_plain(last) and _is_plain(message) and last["role"] == message["role"]:
+            merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _is_plain(message: WireMessage) -> bool:
+    return (
+        message["role"] in ("user", "assistant") and isinstance(message["content"], str) and "tool_calls" not in message
+    )
 
 
 def _tidy(message: WireMessage) -> WireMessage | None:

@@ -31,6 +31,7 @@ class ListedModel:
     name: str
     window_tokens: int | None = None
     size_billions: float | None = None
+    calls_tools: bool | None = None
 
 
 def is_loopback(base_url: str) -> bool:
@@ -73,13 +74,12 @@ async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedMode
     """
     root = base_url.rstrip("/").removesuffix("/v1")
     for read in (_read_llama_server, _read_lm_studio, _read_ollama):
-        if model.window_tokens and model.size_billions:
-            break
         told = await read(client, root, model.name)
         model = replace(
             model,
             window_tokens=model.window_tokens or told.window_tokens,
             size_billions=model.size_billions or told.size_billions,
+            calls_tools=told.calls_tools if model.calls_tools is None else model.calls_tools,
         )
     return model
 
@@ -108,7 +108,7 @@ async def _read_llama_server(client: httpx.AsyncClient, root: str, name: str) ->
 
 async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
     row = await _fetch(client, f"{root}/api/v0/models/{name}")
-    return ListedModel(name, _number(row, "loaded_context_length"))
+    return ListedModel(name, _number(row, "loaded_context_length"), calls_tools=_has_tool_use(row, "tool_use"))
 
 
 async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
@@ -118,12 +118,19 @@ async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Liste
         return ListedModel(name)
     details = shown.get("details")
     size = size_in_name(str(details.get("parameter_size", ""))) if isinstance(details, dict) else None
+    calls_tools = _has_tool_use(shown, "tools")
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
-        return ListedModel(name, int(found[1]), size)
+        return ListedModel(name, int(found[1]), size, calls_tools)
     loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
     rows = [row for row in loaded if isinstance(row, dict)] if isinstance(loaded, list) else []
     mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), {})
-    return ListedModel(name, _number(mine, "context_length"), size)
+    return ListedModel(name, _number(mine, "context_length"), size, calls_tools)
+
+
+def _has_tool_use(row: dict[str, object], word: str) -> bool | None:
+    """Whether the capabilities a server lists have `word`; None where it lists none."""
+    capabilities = row.get("capabilities")
+    return word in capabilities if isinstance(capabilities, list) and capabilities else None
 
 
 async def _fetch(client: httpx.AsyncClient, url: str, post: dict[str, str] | None = None) -> dict[str, object]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import gradio as gr
 
@@ -12,7 +13,7 @@ from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.context_panel import compactions_html, context_html
 from assistant.ui.entries import Transcript
-from assistant.ui.live import LiveView, LiveViews
+from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
@@ -44,18 +45,18 @@ Update = object
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """New values for everything a conversation changes on the page; `skip` leaves a component as it is."""
+    """New values for everything a conversation changes on the page; what is not given stays as it is."""
 
-    tab: Tab
-    messages: Sequence[ChatMessage] | Update
-    top: Update
-    meter: Update
-    sessions: Update
-    composer: Update
-    context: Update
-    compactions: Update
-    model: Update
-    copied: Update
+    tab: Update = field(default_factory=gr.skip)
+    messages: Update = field(default_factory=gr.skip)
+    top: Update = field(default_factory=gr.skip)
+    meter: Update = field(default_factory=gr.skip)
+    sessions: Update = field(default_factory=gr.skip)
+    composer: Update = field(default_factory=gr.skip)
+    context: Update = field(default_factory=gr.skip)
+    compactions: Update = field(default_factory=gr.skip)
+    model: Update = field(default_factory=gr.skip)
+    copied: Update = field(default_factory=gr.skip)
 
     def values(self) -> list[Update]:
         """The values in the order of `ChatParts.outputs`."""
@@ -79,17 +80,23 @@ class ChatDesk:
     def __init__(self, loading: Loading, views: LiveViews) -> None:
         self._loading = loading
         self._views = views
+        # A tab shows one thing at a time: what was asked for last holds its ticket, what came before stops showing.
         self._tickets: dict[str, int] = {}
+        self._following: set[str] = set()
         self._report: ConnectionReport | None = None
 
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[Face]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
+        ticket = self._take_ticket(tab_hash)
         if self._loading.loaded is None:
-            yield self._quiet_face(Tab(), [_own(card("loading"))], is_loading=True)
+            yield self._quiet_face([_own(card("loading"))], is_loading=True)
         try:
             loaded = await self._loading.ready()
         except PalimpsestError as error:
-            yield self._quiet_face(Tab(), [_own(card("not_loaded", error=str(error)))], is_loading=True)
+            yield self._quiet_face([_own(card("not_loaded", error=str(error)))], is_loading=True)
+            return
+        if not self._holds(tab_hash, ticket):
+            yield Face()
             return
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
@@ -100,7 +107,7 @@ class ChatDesk:
     async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         """Send a message to the conversation of this tab, or to a new one, and follow."""
         if not text.strip():
-            yield self._nothing(tab)
+            yield Face()
             return
         loaded = await self._loading.ready()
         try:
@@ -111,7 +118,7 @@ class ChatDesk:
             view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
         except PalimpsestError as error:
             gr.Warning(one_line(str(error), 300))
-            yield self._nothing(tab)
+            yield Face()
             return
         view.touch()
         tab = Tab(view.conversation.session_id)
@@ -135,7 +142,7 @@ class ChatDesk:
         loaded = await self._loading.ready()
         if not tab.session_id:
             gr.Info("There is nothing to compact yet.")
-            yield self._nothing(tab)
+            yield Face()
             return
         view = self._view(loaded, tab.session_id)
         view.conversation.compact(hint.strip())
@@ -145,7 +152,7 @@ class ChatDesk:
     def tick(self, tab: Tab, tab_hash: str) -> Face | None:
         """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
         loaded = self._loading.loaded
-        if loaded is None or not tab.session_id or tab_hash in self._tickets:
+        if loaded is None or not tab.session_id or tab_hash in self._following:
             return None
         view = self._view(loaded, tab.session_id)
         return self._face(loaded, view, tab) if view.version != tab.shown else None
@@ -153,6 +160,7 @@ class ChatDesk:
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
         self._tickets.pop(tab_hash, None)
+        self._following.discard(tab_hash)
 
     async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         """What a button of a card does. A target the server does not know as pending is refused."""
@@ -163,12 +171,12 @@ class ChatDesk:
                     yield face
             case "suggest":
                 text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
-                yield replace(self._nothing(tab), composer=gr.update(value=text))
+                yield Face(composer=gr.update(value=text))
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)
             case _ if not tab.session_id:
                 gr.Warning(_NO_LONGER)
-                yield self._nothing(tab)
+                yield Face()
             case _:
                 view = self._view(loaded, tab.session_id)
                 async for face in self._act_on(loaded, view, name, target, tab, tab_hash):
@@ -178,7 +186,7 @@ class ChatDesk:
         self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab, tab_hash: str
     ) -> AsyncIterator[Face]:
         if name == "copy":
-            yield replace(self._nothing(tab), copied=str(card("copied", text=answer_text(view.transcript, target))))
+            yield Face(copied=str(card("copied", text=answer_text(view.transcript, target))))
             return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
             yield self._face(loaded, view, replace(tab, window=window))
@@ -191,44 +199,62 @@ class ChatDesk:
     async def _open(self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
             gr.Warning(_NO_LONGER)
-            yield self._nothing(tab)
+            yield Face()
             return
         async for face in self._show(loaded, Tab(session_id), tab_hash):
             yield face
 
     async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
-        if not tab.session_id:
-            self._tickets.pop(tab_hash, None)
-            yield self._empty_face(loaded)
-            return
-        try:
-            view = self._view(loaded, tab.session_id)
-        except PalimpsestError as error:
-            self._tickets.pop(tab_hash, None)
-            yield replace(self._empty_face(loaded), messages=[_own(card("not_loaded", error=str(error)))])
-            return
-        async for face in self._follow(loaded, view, tab, tab_hash):
-            yield face
+        face = self._empty_face(loaded)
+        if tab.session_id:
+            try:
+                view = self._view(loaded, tab.session_id)
+            except PalimpsestError as error:
+                face = replace(face, messages=[_own(card("not_loaded", error=str(error)))])
+            else:
+                async for followed in self._follow(loaded, view, tab, tab_hash):
+                    yield followed
+                return
+        ticket = self._take_ticket(tab_hash)
+        yield face
+        # What this tab followed until now may have sent its last update at the same moment.
+        await asyncio.sleep(2 / UPDATES_PER_SECOND)
+        yield replace(face, composer=gr.skip()) if self._holds(tab_hash, ticket) else Face()
 
     async def _follow(
         self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
     ) -> AsyncIterator[Face]:
-        # A tab follows one conversation at a time: what follows later takes the ticket.
-        ticket = self._tickets[tab_hash] = self._tickets.get(tab_hash, 0) + 1
+        ticket = self._take_ticket(tab_hash)
+        self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
         face = self._face(loaded, view, tab)
-        yield replace(face, composer=_composer(view.is_running, clear=True)) if clear_composer else face
+        was_running = view.is_running
+        yield replace(face, composer=_composer(was_running, clear=True)) if clear_composer else face
         try:
             async for version in view.updates(tab.shown):
-                if self._tickets.get(tab_hash) != ticket:
-                    return
+                if not self._holds(tab_hash, ticket):
+                    break
                 tab = replace(tab, shown=version)
-                yield self._streamed_face(view, tab)
-            if self._tickets.get(tab_hash) == ticket:
-                yield self._face(loaded, view, replace(tab, shown=view.version))
+                face = self._streamed_face(view, tab)
+                # The person may be writing: the composer is touched only when its buttons change.
+                if view.is_running != was_running:
+                    was_running = view.is_running
+                    face = replace(face, composer=_composer(was_running))
+                yield face
+            # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
+            is_current = self._holds(tab_hash, ticket)
+            yield self._face(loaded, view, replace(tab, shown=view.version)) if is_current else Face()
         finally:
-            if self._tickets.get(tab_hash) == ticket:
-                del self._tickets[tab_hash]
+            if self._holds(tab_hash, ticket):
+                self._following.discard(tab_hash)
+
+    def _take_ticket(self, tab_hash: str) -> int:
+        self._following.discard(tab_hash)
+        self._tickets[tab_hash] = self._tickets.get(tab_hash, 0) + 1
+        return self._tickets[tab_hash]
+
+    def _holds(self, tab_hash: str, ticket: int) -> bool:
+        return self._tickets.get(tab_hash) == ticket
 
     def _view(self, loaded: Loaded, session_id: str) -> LiveView:
         return self._views.of(loaded.assistant.conversations.open(session_id))
@@ -260,16 +286,14 @@ class ChatDesk:
             context=str(context_html(measured, view.conversation.context_items())),
             compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
             model=str(model_html(loaded.assistant.model, self._report)),
-            copied=gr.skip(),
         )
 
     def _streamed_face(self, view: LiveView, tab: Tab) -> Face:
         transcript = view.transcript
-        return replace(
-            self._nothing(tab),
+        return Face(
+            tab=tab,
             messages=_messages(view, tab),
             meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
-            composer=_composer(view.is_running),
         )
 
     def _empty_face(self, loaded: Loaded) -> Face:
@@ -283,19 +307,14 @@ class ChatDesk:
             context=str(context_html(None, [])),
             compactions=str(compactions_html([], None)),
             model=str(model_html(loaded.assistant.model, self._report)),
-            copied=gr.skip(),
         )
 
     def _welcome(self, assistant: OpenAssistant) -> str:
         return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))
 
-    def _quiet_face(self, tab: Tab, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
+    def _quiet_face(self, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
         top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-        return replace(self._nothing(tab), messages=messages, top=top, meter=str(meter_html(None)))
-
-    def _nothing(self, tab: Tab) -> Face:
-        skip = gr.skip()
-        return Face(tab, skip, skip, skip, skip, skip, skip, skip, skip, skip)
+        return Face(messages=messages, top=top, meter=str(meter_html(None)))
 
 
 @dataclass(frozen=True, slots=True)

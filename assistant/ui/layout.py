@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import gradio as gr
+from gradio import themes
+from gradio.components import Component
 
 from assistant.ui.cards import asset, card
 from assistant.ui.chat import Tab
 from assistant.ui.memory_panel import OpenFile
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.
-_BUS = "window.palimpsest.connect(element.closest('.p-bus').id, trigger);"
+_BUS = "window.palimpsest.connect(element.closest('#chat-bus, #memory-bus').id, trigger);"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class ChatParts:
     model: gr.HTML
     copied: gr.HTML
 
-    def outputs(self) -> list[gr.components.Component]:
+    def outputs(self) -> list[Component]:
         """The components in the order of `Face.values`."""
         return [
             self.tab,
@@ -55,7 +57,7 @@ class MemoryParts:
     editor: gr.Code
     banner: gr.HTML
 
-    def outputs(self) -> list[gr.components.Component]:
+    def outputs(self) -> list[Component]:
         """The components in the order the wiring fills them."""
         return [self.file, self.files, self.head, self.editor, self.banner]
 
@@ -148,13 +150,13 @@ def lay_out(banner: str) -> Parts:
     )
 
 
-def theme() -> gr.themes.Base:
+def theme() -> themes.Base:
     """Fonts that ship with Gradio, so that nothing is fetched from elsewhere; colours stand in `assets/page.css`."""
-    return gr.themes.Base(
+    return themes.Base(
         primary_hue="teal",
         neutral_hue="stone",
-        font=[gr.themes.LocalFont("IBM Plex Sans"), "Noto Sans CJK SC", "system-ui", "sans-serif"],
-        font_mono=[gr.themes.LocalFont("IBM Plex Mono"), "ui-monospace", "Menlo", "monospace"],
+        font=[themes.LocalFont("IBM Plex Sans"), "Noto Sans CJK SC", "system-ui", "sans-serif"],
+        font_mono=[themes.LocalFont("IBM Plex Mono"), "ui-monospace", "Menlo", "monospace"],
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from tests.fakes.players import RuleBasedPlayer
-from tests.fakes.strictness import Dialect, Refusal, refuse_malformed, refuse_too_long
+from tests.fakes.strictness import Dialect, Refusal, refuse_malformed, refuse_neighbours, refuse_too_long
 from tests.fakes.wire import ChatRequest, Reply, WireCall, WireMessage, count_tokens, pieces, text_of
 
 Player = Callable[[ChatRequest], Reply]
@@ -50,6 +51,7 @@ class StrictProvider:
         usage_factor: float = 1.0,
         dialect: Dialect = "openai",
         reports_window: bool = True,
+        wants_alternating_roles: bool = False,
         api_key: str | None = None,
         chunk_chars: int = 24,
         chunk_seconds: float = 0.0,
@@ -62,11 +64,12 @@ class StrictProvider:
         self.usage_factor = usage_factor
         self.dialect: Dialect = dialect
         self.reports_window = reports_window
+        self.wants_alternating_roles = wants_alternating_roles
         self.api_key = api_key
         self.chunk_chars = chunk_chars
         self.chunk_seconds = chunk_seconds
         self.log: list[LoggedRequest] = []
-        self.extra_gets: dict[str, dict[str, object]] = {}
+        self.extra_answers: dict[str, dict[str, object]] = {}
         """More paths to answer, with the JSON they answer."""
         self.is_closing = threading.Event()
         self.lock = threading.Lock()
@@ -76,8 +79,7 @@ class StrictProvider:
         class Handler(_Handler):
             server_provider = provider
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -119,6 +121,8 @@ class StrictProvider:
         """Judge a request, log it, and have the player answer it."""
         tokens = round(count_tokens(body) * self.usage_factor)
         refusal = refuse_malformed(body) or refuse_too_long(tokens, self.window_tokens, self.dialect)
+        if refusal is None and self.wants_alternating_roles:
+            refusal = refuse_neighbours(body)
         reply: Reply | None = None
         if refusal is None:
             reply = self._with_ids(self.player(_read_request(path, body, tokens)))
@@ -140,6 +144,17 @@ class StrictProvider:
         return replace(reply, calls=calls)
 
 
+class _Server(ThreadingHTTPServer):
+    """A client that was killed is no error of the server."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing for a connection that broke; anything else as ever."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Speaks HTTP for one provider."""
 
@@ -153,8 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
         """The list of models, and whatever the test added."""
         provider = self.server_provider
         path = self.path.partition("?")[0]
-        if path in provider.extra_gets:
-            self._send_json(200, provider.extra_gets[path])
+        if path in provider.extra_answers:
+            self._send_json(200, provider.extra_answers[path])
         elif path not in ("/v1/models", "/compatible-mode/v1/models"):
             self._send_json(404, {"error": {"message": f"no such path: {path}"}})
         elif not self._is_authorised():
@@ -168,8 +183,8 @@ class _Handler(BaseHTTPRequestHandler):
         """A chat request."""
         provider = self.server_provider
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.path in provider.extra_gets:
-            self._send_json(200, provider.extra_gets[self.path])
+        if self.path in provider.extra_answers:
+            self._send_json(200, provider.extra_answers[self.path])
             return
         if self.path not in CHAT_PATHS:
             self._send_json(404, {"error": {"message": f"no such path: {self.path}"}})

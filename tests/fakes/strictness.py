@@ -34,6 +34,18 @@ def refuse_malformed(body: dict[str, object]) -> Refusal | None:
     return _refuse_tools(body) or _refuse_order(messages) or _refuse_content(messages) or _refuse_pairs(messages)
 
 
+def refuse_neighbours(body: dict[str, object]) -> Refusal | None:
+    """What the templates of Gemma and Mistral refuse: two messages of the user, or of the assistant, in a row."""
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    roles = [message["role"] for message in messages if not message.get("tool_calls")]
+    if any(one == other and one != "tool" for one, other in zip(roles, roles[1:], strict=False)):
+        return Refusal(
+            "Conversation roles must alternate user/assistant/user/assistant/...", type="server_error", status=500
+        )
+    return None
+
+
 def refuse_too_long(tokens: int, window_tokens: int, dialect: Dialect) -> Refusal | None:
     """A refusal in the dialect's own words when the request does not fit, or None."""
     if tokens <= window_tokens:

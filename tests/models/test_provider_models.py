@@ -160,6 +160,45 @@ async def test_what_a_cut_turn_left_behind_is_sent_in_a_form_that_is_accepted(ma
 
 
 @both_classes
+@pytest.mark.parametrize(
+    ("said", "request_to_go_on"),
+    [("I was just about to", "Go on from where you stopped."), ("我正要说", "请从停下的地方继续。")],
+)
+async def test_an_answer_that_was_stopped_can_be_gone_on_with(make_model: MakeModel, said: str, request_to_go_on: str):
+    with StrictProvider(SequencePlayer(Reply(text="… say hello."))) as provider:
+        async with closing(make_model(provider)) as model:
+            await all_chunks(model, [UserMsg("user", "Hello"), AssistantMsg("palimpsest", said)])
+
+    sent = provider.log[0].body["messages"]
+    assert isinstance(sent, list)
+    assert sent[-1] == {"role": "user", "content": request_to_go_on}
+
+
+async def test_a_template_that_wants_roles_to_alternate_gets_them_from_then_on():
+    messages = [UserMsg("user", "A summary."), UserMsg("user", "A question?")]
+    with StrictProvider(
+        SequencePlayer(Reply(text="An answer."), Reply(text="Another.")), wants_alternating_roles=True
+    ) as provider:
+        async with closing(openai_model(provider)) as model:
+            chunks = await all_chunks(model, messages)
+            await all_chunks(model, messages)
+
+    assert block_text(chunks[-1].content[0]) == "An answer."
+    assert [entry.refusal is None for entry in provider.log] == [False, True, True]
+    assert provider.log[-1].body["messages"] == [{"role": "user", "content": "A summary.\n\nA question?"}]
+
+
+@both_classes
+async def test_a_server_in_trouble_is_asked_once_more(make_model: MakeModel):
+    replies = (Reply(status=503, text="Loading model"), Reply(text="Here I am."))
+    with StrictProvider(SequencePlayer(*replies)) as provider:
+        async with closing(make_model(provider)) as model:
+            chunks = await all_chunks(model, [UserMsg("user", "Hello")])
+
+    assert block_text(chunks[-1].content[0]) == "Here I am."
+
+
+@both_classes
 @pytest.mark.parametrize("dialect", ["openai", "dashscope", "llama.cpp", "vllm", "ollama", "lmstudio"])
 async def test_a_request_over_the_window_is_told_apart_in_every_dialect(make_model: MakeModel, dialect: Dialect):
     with StrictProvider(SequencePlayer(), window_tokens=50, dialect=dialect) as provider:

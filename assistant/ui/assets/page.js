@@ -6,6 +6,7 @@
   const GRADIO = {
     sidebar: ".sidebar",
     sidebarToggle: ".toggle-button",
+    newChat: "#new-chat",
     send: "#composer .submit-button",
     stop: "#composer .stop-button",
     composer: "#composer textarea",
@@ -33,10 +34,12 @@
     const bus = MEMORY_ACTIONS.has(action) ? "memory-bus" : "chat-bus";
     if (action === "open-file") openSidebar("#right");
     if (action === "open-session" && isNarrow()) closeSidebar("#left");
+    if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
   };
 
   document.addEventListener("click", (event) => {
+    if (event.target.closest?.(GRADIO.newChat) && isNarrow()) closeSidebar("#left");
     const button = event.target.closest?.(`button.${TOKEN}`);
     const name = button && classStarting(button, `${TOKEN}-do--`);
     if (!name) return;
@@ -150,16 +153,17 @@
   else document.addEventListener("DOMContentLoaded", ready);
 
   /* On a phone both sidebars would cover the conversation from the start. */
-  let hasSettled = false;
-  const settle = new MutationObserver(() => {
-    if (hasSettled || !sidebar("#left") || !sidebar("#right")) return;
-    hasSettled = true;
-    settle.disconnect();
-    if (!isNarrow()) return;
-    closeSidebar("#left");
-    closeSidebar("#right");
-  });
-  settle.observe(document.documentElement, { subtree: true, childList: true });
+  const settle = () => {
+    const both = [sidebar("#left"), sidebar("#right")];
+    if (both.some((element) => !element)) return setTimeout(settle, 50);
+    if (isNarrow() && both.some((element) => element.classList.contains("open"))) {
+      closeSidebar("#left");
+      closeSidebar("#right");
+      return setTimeout(settle, 50);
+    }
+    document.documentElement.classList.add("p-settled");
+  };
+  settle();
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) document.querySelector(GRADIO.stop)?.click();

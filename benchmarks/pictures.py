@@ -1,0 +1,224 @@
+"""Every state of the page at 1440 and 390 px in both themes, as pictures in ./pictures: what a stranger would see."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+
+from assistant.settings import Settings
+from assistant.ui.page import PageServer, start
+from tests.conftest import find_chromium
+from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant, opened, past_conversation
+
+WIDTHS = (1440, 390)
+THEMES = ("light", "dark")
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state: its name and what leads to it from a new conversation."""
+
+    name: str
+    reach: Callable[[Page, FakeAssistant], None]
+    is_offline: bool = False
+
+
+def say(page: Page, text: str, until: str) -> None:
+    """Send a message and wait for what must stand there then."""
+    page.locator("#composer textarea").fill(text)
+    page.keyboard.press("Enter")
+    page.locator(until).last.wait_for()
+
+
+def open_right(page: Page, tab: str) -> None:
+    """Show a tab of the right sidebar."""
+    show_sidebar(page, "right")
+    page.get_by_role("tab", name=tab).click()
+    page.wait_for_timeout(400)
+
+
+def show_sidebar(page: Page, side: str) -> None:
+    """Open a sidebar that is closed, as on a phone."""
+    bar = page.locator(f"#{side}.sidebar")
+    if "open" not in (bar.get_attribute("class") or "").split():
+        bar.locator(".toggle-button").click()
+        page.wait_for_timeout(400)
+
+
+def _tools(page: Page, _: FakeAssistant) -> None:
+    say(page, "tools: when is Friday free?", ".p-foot")
+
+
+def _tools_open(page: Page, assistant: FakeAssistant) -> None:
+    _tools(page, assistant)
+    page.locator(".p-row summary", has_text="Bash").click()
+    page.locator(".p-row summary", has_text="Thinking").click()
+    page.locator("#chat .bubble-wrap").evaluate("box => box.scrollTo(0, 0)")
+
+
+def _streaming(page: Page, assistant: FakeAssistant) -> None:
+    assistant.gate.clear()
+    say(page, "slow: begin and wait", "text=It begins")
+    page.locator("#composer textarea").fill("And one more thing")
+    page.keyboard.press("Enter")
+    page.locator(".p-queued").wait_for()
+
+
+def _conflict(page: Page, assistant: FakeAssistant) -> None:
+    open_right(page, "Memory")
+    page.locator("#editor .cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n- Bring the passport")
+    page.wait_for_timeout(300)
+    path = assistant.workspace.root / "MEMORY.md"
+    path.write_text(path.read_text("utf-8") + "- Written by another hand\n", "utf-8")
+    page.locator("#save").click()
+    page.locator(".p-conflict").wait_for()
+    page.get_by_role("button", name="Show diff").click()
+    page.locator(".p-conflict .p-diff").wait_for()
+
+
+def _summary(page: Page, _: FakeAssistant) -> None:
+    say(page, "compact: make room", ".p-compaction")
+    page.locator(".p-foot").last.wait_for()
+    page.locator(".p-summary summary").last.click()
+
+
+def _undone(page: Page, _: FakeAssistant) -> None:
+    say(page, "compact: make room", ".p-foot")
+    page.locator("#chat").get_by_role("button", name="Undo").click()
+    page.locator(".p-undone").last.wait_for()
+
+
+def _past(page: Page, _: FakeAssistant) -> None:
+    show_sidebar(page, "left")
+    page.get_by_role("button", name="Lisbon trip").click()
+    page.get_by_text("Question 40 about").wait_for()
+    page.locator("#chat .bubble-wrap").evaluate("box => box.scrollTo(0, 0)")
+
+
+def _sessions(page: Page, _: FakeAssistant) -> None:
+    show_sidebar(page, "left")
+
+
+def _model(page: Page, _: FakeAssistant) -> None:
+    open_right(page, "Model")
+    page.locator("#model").get_by_role("button", name="Test connection").click()
+    page.locator("#model .p-report").wait_for()
+
+
+def _context(page: Page, _: FakeAssistant) -> None:
+    say(page, "compact: make room", ".p-foot")
+    open_right(page, "Context")
+
+
+STATES = (
+    State("welcome", lambda page, _: None),
+    State("setup", lambda page, _: None, is_offline=True),
+    State("answer", _tools),
+    State("work-open", _tools_open),
+    State("streaming", _streaming),
+    State("approval", lambda page, _: say(page, "approve: tidy up", ".p-approval")),
+    State("approval-diff", lambda page, _: say(page, "edit: the plan", ".p-approval")),
+    State("compaction", _summary),
+    State("compaction-undone", _undone),
+    State("memory-chips", lambda page, _: say(page, "remember: short answers", ".p-foot")),
+    State("recalled", lambda page, _: say(page, "recall: the dentist", ".p-foot")),
+    State("failed", lambda page, _: say(page, "fail: please", ".p-failed")),
+    State("max-steps", lambda page, _: say(page, "steps: please", ".p-stopped")),
+    State("hostile", lambda page, _: say(page, "hostile: please", ".p-foot")),
+    State("past", _past),
+    State("sessions", _sessions),
+    State("memory", lambda page, _: open_right(page, "Memory")),
+    State("memory-conflict", _conflict),
+    State("context", _context),
+    State("model", _model),
+)
+
+
+@contextmanager
+def serving(assistant: FakeAssistant, settings: Settings) -> Generator[PageServer]:
+    """The page on a free port."""
+    server = start(settings, lambda: opened(assistant))
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def take(browser: Browser, address: str, assistant: FakeAssistant, state: State, folder: Path) -> None:
+    """Take the four pictures of a state."""
+    for width in WIDTHS:
+        for theme in THEMES:
+            assistant.gate.set()
+            assistant.model = OFFLINE if state.is_offline else type(assistant.model)()
+            context = browser.new_context(viewport={"width": width, "height": 900 if width > 600 else 844})
+            page = context.new_page()
+            page.set_default_timeout(10_000)
+            page.goto(f"{address}?__theme={theme}")
+            page.locator("html.p-settled").wait_for()
+            show_sidebar(page, "left")
+            page.locator("#new-chat").click()
+            page.locator(".p-welcome .p-suggestion").first.wait_for()
+            if width <= 768 and state.name != "sessions":
+                page.locator("#left.sidebar.open").wait_for(state="detached")
+            reached = _reach(state, page, assistant)
+            page.mouse.move(width / 2, 4)
+            page.wait_for_timeout(600)
+            page.screenshot(path=folder / f"{state.name}-{width}-{theme}{'' if reached else '-not-reached'}.png")
+            context.close()
+
+
+def _reach(state: State, page: Page, assistant: FakeAssistant) -> bool:
+    try:
+        state.reach(page, assistant)
+    except PlaywrightError as error:
+        print(f"{state.name} was not reached: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def main() -> int:
+    """Take all pictures, or those of the states that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"states, by default all of: {', '.join(s.name for s in STATES)}")
+    parser.add_argument("--folder", type=Path, default=Path("pictures"))
+    options = parser.parse_args()
+    executable = find_chromium()
+    if executable is None:
+        print("no Chromium on the PATH", file=sys.stderr)
+        return 1
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        assistant = fake_assistant(Path(home))
+        assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
+        settings = Settings(home=Path(home))
+        browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
+        with serving(assistant, settings) as server:
+            for state in STATES:
+                if not options.names or state.name in options.names:
+                    take(browser, server.url, assistant, state, options.folder)
+                    print(state.name, flush=True)
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
