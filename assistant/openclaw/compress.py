@@ -13,11 +13,10 @@ from assistant.openclaw.draft import Draft
 from assistant.openclaw.entries import SUMMARY_TAG, read_content, read_line
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finding, newest_once
-from assistant.openclaw.layout import Layout, find_place, lay_out, summary_entry
-from assistant.openclaw.marker import Marker, marker_fields
+from assistant.openclaw.layout import Layout, find_place, lay_out, render_frame, summary_entry
+from assistant.openclaw.marker import Marker
 from assistant.openclaw.options import Options
 from assistant.openclaw.plan import plan
-from assistant.openclaw.rewriting import write_json
 from assistant.openclaw.summary import (
     Bullet,
     Merged,
@@ -162,7 +161,9 @@ def compress(
     _set_aside(survey, draft, options, place.marker_at)
     text = write_summary(merged.summary)
     marker = Marker(now, int(tokens_before), 0, options.mode, options.target_tokens)
-    draft.add(_frame_tokens(survey, draft, marker, text, options, weigh))
+    entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
+    frame = render_frame(survey, place, entry, marker, options.marker_form)
+    draft.add(weigh(text) if options.measure_by == "content" else weigh(frame) - _marker_tokens(survey, draft))
     cut_in_tail = plan(survey, classified, options, draft, advice.gists)
     entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     layout = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
@@ -259,14 +260,9 @@ def _set_aside(survey: Survey, draft: Draft, options: Options, marker_at: int | 
             draft.drop(at)
 
 
-def _frame_tokens(survey: Survey, draft: Draft, marker: Marker, text: str, options: Options, weigh: Weigh) -> float:
-    """What summary and marker will weigh, less the marker that is replaced."""
-    if options.measure_by == "content":
-        return weigh(text)
-    replaced = sum(draft.size(at) for at, line in enumerate(survey.lines) if line.kind == "marker")
-    entry = write_json({"summary": text, **marker_fields(marker, options.marker_form)})
-    # What else stands in the two lines: type, first entry kept, tokens before; id, parent and time in both.
-    return weigh(entry.decode("utf-8", "replace")) + weigh(" " * (80 + 2 * 90)) - replaced
+def _marker_tokens(survey: Survey, draft: Draft) -> float:
+    """What the marker that is replaced weighs."""
+    return sum(draft.size(at) for at, line in enumerate(survey.lines) if line.kind == "marker")
 
 
 def _settle(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from json.scanner import make_scanner
 from typing import Literal, TypeAlias
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -132,11 +134,13 @@ def read_line(raw: bytes, is_first: bool = False) -> Entry:
 
 def parse_object(text: str) -> Fields | None:
     """The JSON object in `text`, or None; `NaN` and `Infinity`, which other loaders refuse, are refused here too."""
+    start = 0 if text.startswith("{") else len(text) - len(text.lstrip(_JSON_SPACE))
     try:
-        value: Json = _DECODER.decode(text)
-    except (ValueError, RecursionError):
+        value, end = _SCAN(text, start)
+    except (ValueError, RecursionError, StopIteration):
         return None
-    return value if isinstance(value, dict) else None
+    is_whole = end == len(text) or not text[end:].strip(_JSON_SPACE)
+    return value if is_whole and isinstance(value, dict) else None
 
 
 def read_content(entry: Entry) -> Content:
@@ -173,10 +177,12 @@ def content_chars(entry: Entry, content: Content) -> int:
         return len(summary_text(entry))
     if entry.kind == "injected":
         return len(_injected_text(fields, message))
-    calls = sum(len(call.name) + len(arguments_text(call.arguments)) for call in content.calls)
-    results = sum(_chars(result.texts) + (IMAGE_CHARS if result.image_chars else 0) for result in content.results)
-    spoken = _chars(content.texts) + _chars(content.thoughts)
-    return spoken + calls + results + content.image_count * IMAGE_CHARS
+    total = _chars(content.texts) + _chars(content.thoughts) + content.image_count * IMAGE_CHARS
+    for call in content.calls:
+        total += len(call.name) + len(arguments_text(call.arguments))
+    for result in content.results:
+        total += _chars(result.texts) + (IMAGE_CHARS if result.image_chars else 0)
+    return total
 
 
 def arguments_text(arguments: Json) -> str:
@@ -260,7 +266,9 @@ def _refuse_constant(name: str) -> Json:
 
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+# The scanner itself: `decode` around it costs as much again for a short line.
+_SCAN: Callable[[str, int], tuple[Json, int]] = make_scanner(json.JSONDecoder(parse_constant=_refuse_constant))  # type: ignore[arg-type]
+_JSON_SPACE = " \t\r\n"
 
 
 def _message_of(fields: Fields) -> Fields | None:

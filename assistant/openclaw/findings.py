@@ -64,8 +64,8 @@ class Finder:
         self._request = words if _CREATIVE.search(words[:_HEAD_CHARS]) else ""
         self._question = ""
 
-    def hear_assistant(self, line: int, text: str) -> None:
-        """Look at what the assistant said."""
+    def hear_assistant(self, line: int, text: str, asks: bool) -> None:
+        """Look at what the assistant said; `asks` when it ends in a question."""
         if not text:
             return
         if self._request and len(text) >= _CREATIVE_CHARS and not asks_something(text[:200]):
@@ -78,7 +78,7 @@ class Finder:
             self._cue(line, "Decision", _DECISION, parts, "assistant")
             self._cue(line, "Warning", _WARNING, parts, "assistant")
             self._cue(line, "Conversation", _NOTABLE, parts, "assistant")
-        self._question = _last_question(text) if asks_something(text) else ""
+        self._question = _last_question(text) if asks else ""
 
     def _cue(
         self, line: int, category: Category, cue: re.Pattern[str], parts: Sequence[_Part], source: Speaker

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import gc
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -85,7 +86,7 @@ def compress_file(job: Job) -> Report:
     """
     if not job.path.is_file():
         raise TranscriptError(f"There is no session file {str(job.path)!r}.")
-    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now):
+    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now), _without_collector():
         return _compress_claimed(job)
 
 
@@ -110,6 +111,18 @@ def topic_of(survey: Survey) -> str:
     """What the session is about: its first request, in a few words."""
     first = (line.opening for line in survey.lines if line.kind == "user" and line.opening and not line.is_pleasantry)
     return next(first, "")[:80]
+
+
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Spare Python's collector: it would walk a large session's values again and again, and they form no circles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _compress_claimed(job: Job) -> Report:

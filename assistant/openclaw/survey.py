@@ -92,7 +92,7 @@ class _Reader:
         self._known = {line.raw: line for line in known.lines[1:] if line.kind in _REUSABLE} if known else {}
 
     def read(self, at: int, raw: bytes) -> None:
-        known = self._known.get(raw)
+        known = self._known.get(raw) if self._known else None
         if known is not None:
             self._has_parsed = self._has_messages = True
             self._lines.append(known)
@@ -106,7 +106,7 @@ class _Reader:
             if entry.kind == "user":
                 self._finder.hear_user(at, own_words(content.text))
             elif entry.kind == "assistant":
-                self._finder.hear_assistant(at, content.text)
+                self._finder.hear_assistant(at, content.text, line.asks)
         self._lines.append(line)
 
     def finish(self) -> Survey:
@@ -166,8 +166,9 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
     if entry.fields is None:
         return Line(raw, entry.kind, chars, tokens)
     seen_chars = content_chars(entry, content)
-    calls = tuple(CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls)
+    calls = tuple([CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls])
     results = _result_notes(entry, content)
+    cuttable = [*[call.argument_chars for call in calls], *[result.chars for result in results]]
     text = content.text
     own = own_words(text) if entry.kind == "user" else text
     spoken = entry.kind in ("user", "assistant")
@@ -183,13 +184,13 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
         content_chars=seen_chars,
         content_tokens=tokens * seen_chars / chars,
         text_chars=len(text),
-        thinking_chars=sum(map(len, content.thoughts)),
+        thinking_chars=sum(map(len, content.thoughts)) if content.thoughts else 0,
         opening=first_sentence(own) if spoken and own else "",
         is_pleasantry=spoken and is_pleasantry(own),
         asks=entry.kind == "assistant" and asks_something(text),
         has_own_words=entry.kind == "user" and bool(own or content.image_count),
         has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
-        cuttable_chars=max((*(c.argument_chars for c in calls), *(r.chars for r in results)), default=0),
+        cuttable_chars=max(cuttable) if cuttable else 0,
         calls=calls,
         results=results,
         fingerprint=hash(text) if entry.kind in ("user", "system", "injected") else 0,
@@ -235,7 +236,7 @@ def _joined_where_they_share(units: list[Unit]) -> tuple[Unit, ...]:
 
 
 def _ending_chars(raw: bytes) -> int:
-    return len(raw) - len(raw.rstrip(b"\r\n"))
+    return len(raw) - len(raw.rstrip(b"\r\n")) if raw.endswith((b"\n", b"\r")) else 0
 
 
 def _first_kept(fields: Fields) -> str | int | None:
@@ -259,12 +260,16 @@ def _result_notes(entry: Entry, content: Content) -> tuple[ResultNote, ...]:
         output = text_or_none(entry.message.get("output")) or ""
         code = entry.message.get("exitCode")
         return (ResultNote(None, len(output), isinstance(code, int) and code != 0, not output.strip()),)
+    if not content.results:
+        return ()
     return tuple(
-        ResultNote(
-            result.call_id,
-            sum(map(len, result.texts)) + result.image_chars,
-            has_failed(result),
-            is_empty_handed(result),
-        )
-        for result in content.results
+        [
+            ResultNote(
+                result.call_id,
+                sum(map(len, result.texts)) + result.image_chars,
+                has_failed(result),
+                is_empty_handed(result),
+            )
+            for result in content.results
+        ]
     )
