@@ -9,8 +9,9 @@ from typing import Literal
 
 from assistant.errors import TranscriptError
 from assistant.openclaw.classify import CLASSES, Classified, LineClass
+from assistant.openclaw.contents import read_content
 from assistant.openclaw.draft import Draft
-from assistant.openclaw.entries import SUMMARY_TAG, read_content, read_line
+from assistant.openclaw.entries import SUMMARY_TAG, read_line
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finding, newest_once
 from assistant.openclaw.layout import Layout, find_place, lay_out, render_frame, summary_entry

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, image_data_chars, parse_object, read_line
+from assistant.openclaw.contents import image_data_chars
+from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, parse_object, read_line
 from assistant.openclaw.wording import first_sentence
 
 CONDENSED_CHARS = 200

@@ -6,17 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.entries import (
-    Content,
-    Entry,
-    EntryKind,
-    Fields,
-    content_chars,
-    read_content,
-    read_line,
-    summary_text,
-    text_or_none,
-)
+from assistant.openclaw.contents import Content, content_chars, read_content, summary_text
+from assistant.openclaw.entries import Entry, EntryKind, Fields, read_line, text_or_none
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finder, Finding
 from assistant.openclaw.lines import CallNote, Line, ResultNote

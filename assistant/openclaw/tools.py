@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from assistant.openclaw.entries import Call, Json, Result, call_command, parse_object
+from assistant.openclaw.contents import Call, Result, call_command
+from assistant.openclaw.entries import Json, parse_object
 
 CallShape = Literal["listing", "search", "other"]
 
