@@ -24,14 +24,16 @@ from assistant.openclaw.backups import (
     write_backup,
     write_synced,
 )
+from assistant.openclaw.bullets import notes_for_diary
 from assistant.openclaw.classify import classify
-from assistant.openclaw.compress import Outcome, compress, measure_session, notes_for_diary
+from assistant.openclaw.compress import Outcome, compress
 from assistant.openclaw.diary import CompressionLog, Extracted, Mask, extract, log_compression, mask_findings
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.findings import Finding
 from assistant.openclaw.guard import Verdict, find_busy_reason, judge
 from assistant.openclaw.options import Options
 from assistant.openclaw.session_lock import claim_session
+from assistant.openclaw.sizes import measure_session
 from assistant.openclaw.survey import Survey, survey_session
 
 Step = Literal["read", "planned", "noted", "backed_up", "written", "checked", "replaced", "logged", "put_away"]

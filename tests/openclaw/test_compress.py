@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.compress import measure_session
 from assistant.openclaw.entries import Fields
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.options import Mode, Options
+from assistant.openclaw.sizes import measure_session
 from tests.openclaw.sessions import NOW, Session, load_like_openclaw, parsed, shrink, survey, work_session
 
 
