@@ -80,6 +80,7 @@ class _Reader:
         self._marker: Marker | None = None
         self._has_parsed = False
         self._has_messages = False
+        self._is_check = known is not None
         self._known = {line.raw: line for line in known.lines[1:] if line.kind in _REUSABLE} if known else {}
 
     def read(self, at: int, raw: bytes) -> None:
@@ -92,7 +93,7 @@ class _Reader:
         if entry.fields is not None:
             self._note_frame(at, entry, entry.fields)
         content = read_content(entry)
-        line = describe_line(raw, entry, content, self._weigh)
+        line = describe_line(raw, entry, content, self._weigh, is_checked_only=self._is_check)
         if self._finder is not None:
             if entry.kind == "user":
                 self._finder.hear_user(at, own_words(content.text))
@@ -150,19 +151,24 @@ class _Reader:
         return ("tree" if version >= 2 else "chain"), version
 
 
-def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> Line:
-    """What is kept of a line."""
+def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh, is_checked_only: bool = False) -> Line:
+    """What is kept of a line; of one that is only checked, not what its words mean."""
     chars = len(entry.text) + _ending_chars(raw) + (raw[:3] == b"\xef\xbb\xbf")
     tokens = weigh(entry.text) * chars / len(entry.text) if entry.text else float(weigh(" " * chars))
     if entry.fields is None:
         return Line(raw, entry.kind, chars, tokens)
     seen_chars = content_chars(entry, content)
-    calls = tuple([CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls])
-    results = _result_notes(entry, content)
+    calls = tuple(
+        [
+            CallNote(c.id, c.name, "other" if is_checked_only else call_shape(c), _argument_chars(c.arguments))
+            for c in content.calls
+        ]
+    )
+    results = _result_notes(entry, content, is_checked_only)
     cuttable = [*[call.argument_chars for call in calls], *[result.chars for result in results]]
     text = content.text
     own = own_words(text) if entry.kind == "user" else text
-    spoken = entry.kind in ("user", "assistant")
+    spoken = entry.kind in ("user", "assistant") and not is_checked_only
     return Line(
         raw=raw,
         kind=entry.kind,
@@ -178,7 +184,7 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
         thinking_chars=sum(map(len, content.thoughts)) if content.thoughts else 0,
         opening=first_sentence(own) if spoken and own else "",
         is_pleasantry=spoken and is_pleasantry(own),
-        asks=entry.kind == "assistant" and asks_something(text),
+        asks=spoken and entry.kind == "assistant" and asks_something(text),
         has_own_words=entry.kind == "user" and bool(own or content.image_count),
         has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
         cuttable_chars=max(cuttable) if cuttable else 0,
@@ -246,7 +252,7 @@ def _argument_chars(arguments: object) -> int:
     return 0
 
 
-def _result_notes(entry: Entry, content: Content) -> tuple[ResultNote, ...]:
+def _result_notes(entry: Entry, content: Content, is_checked_only: bool) -> tuple[ResultNote, ...]:
     if entry.kind == "bash" and entry.message is not None:
         output = text_or_none(entry.message.get("output")) or ""
         code = entry.message.get("exitCode")
@@ -258,8 +264,8 @@ def _result_notes(entry: Entry, content: Content) -> tuple[ResultNote, ...]:
             ResultNote(
                 result.call_id,
                 sum(map(len, result.texts)) + result.image_chars,
-                has_failed(result),
-                is_empty_handed(result),
+                not is_checked_only and has_failed(result),
+                not is_checked_only and is_empty_handed(result),
             )
             for result in content.results
         ]

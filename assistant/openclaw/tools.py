@@ -91,9 +91,10 @@ def has_failed(result: Result) -> bool:
 
 
 def _command_shape(command: str) -> CallShape:
-    if len(command) > _COMMAND_CHARS or _WRITING_FIND.search(command):
+    if len(command) > _COMMAND_CHARS or (" -" in command and _WRITING_FIND.search(command)):
         return "other"
-    plain = _REDIRECT.sub(" ", _QUOTED.sub("q", command))
+    plain = _QUOTED.sub("q", command) if "'" in command or '"' in command else command
+    plain = _REDIRECT.sub(" ", plain) if ">" in plain else plain
     if ">" in plain or "$(" in plain or "`" in plain:
         return "other"
     shape: CallShape | None = None
