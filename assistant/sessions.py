@@ -137,6 +137,18 @@ class Sessions:
         heads = [*self._heads_in(self._trash).values(), *self._heads_in(self._folder).values()]
         return _summaries([head for head in heads if head.session_id in deleted], self._journal.deleted_sessions())
 
+    def pinned_artifacts(self) -> set[str]:
+        """Ids of the full tool results that pinned blocks name, over all conversations."""
+        found: set[str] = set()
+        for head in self._heads_in(self._folder):
+            session = read_session(head)
+            if session is None or not session.pins:
+                continue
+            pinned = set(session.pins)
+            rows = self._journal.rows(session.session_id, include_dropped=True)
+            found |= _artifact_ids([row for row in rows if isinstance(row, BlockRow) and row.key in pinned])
+        return found
+
     def rename(self, session_id: str, title: str) -> None:
         """Give the conversation another title; a running one keeps it with its next save."""
         with self._guard:

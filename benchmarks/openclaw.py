@@ -28,11 +28,12 @@ MEGABYTES = 100
 TIME_GOAL, MEMORY_GOAL = 2.5, 3.0
 RUNS = 2
 WAYS = ("light", "standard", "aggressive", "standard, no limit", "aggressive, no limit")
-WORDS = (
+_VOCABULARY = (
     "the a of and to in for with on at by it as one two more list path value index table field block page line count"
     " build start parse write store fetch render merge split order total query cache token user session file server"
     " 会话 压缩 日志 结果 文件 数据 任务 完成 状态 测试 接口 模块 配置 页面 目录"
-).split()
+)
+WORDS = tuple(_VOCABULARY.split())
 # One answer in twenty says something that belongs into the diary.
 CUES = ("We decided to use the second layout.", "The root cause was a stale cache.", "我们决定采用第二个方案。")
 

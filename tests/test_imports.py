@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("forget",),
     ("conversations",),
     ("conversation",),
-    ("agent", "event_log"),
+    ("agent", "event_log", "jobs", "past"),
     ("index",),
     ("memory", "sessions", "openclaw"),
     ("transcript",),
