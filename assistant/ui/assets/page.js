@@ -8,7 +8,7 @@
     sidebarToggle: ".toggle-button",
     newChat: "#new-chat",
     send: "#composer .submit-button",
-    stop: "#composer .stop-button",
+    stop: "#stop button",
     composer: "#composer textarea",
     message: "#chat [data-testid='bot'], #chat [data-testid='user']",
     editor: "#editor .cm-content",
@@ -119,13 +119,11 @@
     window.history.replaceState(null, "", url);
   };
 
-  let copiedText = null;
   const copyWhatCame = () => {
     const element = document.querySelector(`#copied .${TOKEN}-copied`);
     if (!element || element.dataset.done) return;
     element.dataset.done = "yes";
-    copiedText = element.textContent;
-    navigator.clipboard?.writeText(copiedText).catch(() => {});
+    navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
   let isDue = false;
