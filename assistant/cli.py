@@ -8,11 +8,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
 from assistant.events import ApprovalRequested, Event, TurnFailed, event_line
+from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
 
+    openclaw.add_parsers(commands, [common])
+
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -84,17 +88,17 @@ def _run(options: argparse.Namespace) -> int:
             return serve(settings.model_copy(update=chosen))
         case "sessions":
             return _list_sessions(settings, options.json)
-        case "doctor":
-            from assistant.doctor import examine
+        case name if name in openclaw.COMMANDS:
+            from assistant.redaction import mask_secrets
 
-            return asyncio.run(examine(settings, as_json=options.json))
+            return openclaw.run(options, mask=lambda text: mask_secrets(text).text)
+        case "doctor":
+            return _examine(settings, options.json)
         case _:
             return asyncio.run(_with_assistant(settings, options))
 
 
 def _list_sessions(settings: Settings, as_json: bool) -> int:
-    from dataclasses import asdict
-
     from assistant.assembly import open_store
 
     for summary in open_store(settings).sessions.list():
@@ -105,8 +109,17 @@ def _list_sessions(settings: Settings, as_json: bool) -> int:
     return DONE
 
 
+def _examine(settings: Settings, as_json: bool) -> int:
+    from assistant.doctor import examine, findings_json, findings_text
+
+    findings = asyncio.run(examine(settings))
+    print(findings_json(findings) if as_json else findings_text(findings))
+    return FAILED if any(finding.state == "error" for finding in findings) else DONE
+
+
 async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.assembly import open_assistant
+    from assistant.terminal import preview_text
 
     async with open_assistant(settings) as assistant:
         if options.command == "chat":
@@ -117,7 +130,7 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
         conversation = assistant.conversations.open(options.session)
         if options.command == "compact" and options.preview:
             preview = await conversation.preview_compaction()
-            print(json.dumps(preview.as_values(), ensure_ascii=False) if options.json else preview.text())
+            print(json.dumps(asdict(preview), ensure_ascii=False) if options.json else preview_text(preview))
             return DONE
         text = "/undo" if options.command == "undo" else f"/compact {options.hint}"
         return await _print(assistant, conversation, text, as_json=options.json)
@@ -137,9 +150,9 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
     from assistant.commands import submit
 
-    print(assistant.greeting)
+    print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
-        start = conversation.attach().start
+        start = conversation.next_number
         moved = await submit(assistant.conversations, conversation, text)
         if moved is not conversation:
             conversation, start = moved, 0
@@ -154,23 +167,22 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
     from assistant.commands import submit
 
-    start = conversation.attach().start
+    start = conversation.next_number
     current = await submit(assistant.conversations, conversation, text)
     return await _print_events(current, start if current is conversation else 0, as_json)
 
 
 async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
-    start = conversation.attach().start
+    start = conversation.next_number
     for approval in conversation.approvals():
         conversation.answer(approval.call_id, is_allowed)
     return await _print_events(conversation, start, as_json)
 
 
 async def _print_events(conversation: Conversation, start: int, as_json: bool) -> int:
-    from assistant.commands import follow_until_idle
-
     code = DONE
-    async for event in follow_until_idle(conversation, start):
+    async for numbered in conversation.follow_until_idle(start):
+        event = numbered.event
         _print_event(event, as_json)
         if isinstance(event, TurnFailed):
             code = FAILED

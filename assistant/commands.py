@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.errors import PalimpsestError, SessionNotFoundError
-from assistant.events import ContextCompressed, Event, Notice, TurnFailed, TurnFinished, TurnStarted
-from assistant.messages import BlockKey, block_text
+from assistant.events import ContextCompressed, Event, Notice, TurnStarted
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
@@ -39,10 +39,10 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
 
     What a command has to say comes as `Notice` events of that conversation.
     """
-    text = text.strip()
-    name, _, argument = text.partition(" ")
-    if not text.startswith("/") or "/" in name[1:]:
-        if text:
+    typed = text.strip()
+    name, _, argument = typed.partition(" ")
+    if not typed.startswith("/") or "/" in name[1:]:
+        if typed:
             conversation.ask(text)
         return conversation
     command = COMMANDS.get(name[1:].lower())
@@ -60,22 +60,14 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
 
 async def respond(conversations: Conversations, conversation: Conversation, text: str) -> AsyncGenerator[Event]:
     """Submit and yield the events up to the end of what it started."""
-    start = conversation.attach().start
+    # Before anything runs, so that nothing of it can be missed.
+    told = conversation.follow_until_idle(conversation.next_number)
     current = await submit(conversations, conversation, text)
-    async for event in follow_until_idle(current, start if current is conversation else 0):
-        yield event
-
-
-async def follow_until_idle(conversation: Conversation, start: int) -> AsyncGenerator[Event]:
-    """The events from number `start` until nothing runs any more in the conversation."""
-    number = start
-    while True:
-        for event in conversation.events_since(number):
-            number += 1
-            yield event
-        if not conversation.is_running:
-            return
-        await conversation.wait_for_event(number)
+    if current is not conversation:
+        told = current.follow_until_idle(current.next_number)
+    async with aclosing(told):
+        async for numbered in told:
+            yield numbered.event
 
 
 async def _compact(call: Call) -> Conversation:
@@ -95,7 +87,6 @@ async def _new(call: Call) -> Conversation:
 async def _clear(call: Call) -> Conversation:
     await call.conversation.stop()
     call.conversation.clear()
-    call.conversation.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
     return call.conversation
 
 
@@ -139,10 +130,10 @@ async def _context(call: Call) -> Conversation:
 
 async def _pin(call: Call) -> Conversation:
     """Pins the newest message of the person, or the newest one that contains the argument."""
-    for placed in reversed(call.conversation.placed_blocks()):
-        if placed.message.role == "user" and call.argument.lower() in block_text(placed.block).lower():
-            call.conversation.pin(BlockKey(placed.message.id, placed.block.type, placed.block.id))
-            text = block_text(placed.block)[:_PREVIEW_CHARS]
+    for item in reversed(call.conversation.context_items()):
+        if item.key and item.is_user and call.argument.lower() in item.text.lower():
+            call.conversation.pin(item.key)
+            text = item.text[:_PREVIEW_CHARS]
             call.conversation.emit(Notice(f"Pinned, it will survive every compaction verbatim: {text}", "info"))
             return call.conversation
     raise PalimpsestError("No message in the context contains that text.")
@@ -154,7 +145,7 @@ async def _stop(call: Call) -> Conversation:
 
 
 async def _model(call: Call) -> Conversation:
-    call.conversation.emit(Notice(call.conversation.model_line, "info"))
+    call.conversation.emit(Notice(call.conversations.model_line, "info"))
     return call.conversation
 
 
@@ -178,8 +169,3 @@ COMMANDS: dict[str, Command] = {
     "model": Command("/model", "which model answers, and how it was found", _model),
     "help": Command("/help", "this list", _help),
 }
-
-
-def is_end(event: Event) -> bool:
-    """True for the events that end a turn."""
-    return isinstance(event, TurnFinished | TurnFailed)

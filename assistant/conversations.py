@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from assistant.conversation import Conversation
 from assistant.sessions import Session, Sessions, SessionSummary
@@ -11,22 +12,34 @@ OpenConversation = Callable[[Session], Conversation]
 
 
 class Conversations:
-    """Opens each conversation once, however many readers it has."""
+    """Opens each conversation once, however many readers it has; `model_line` says who answers in them."""
 
-    def __init__(self, sessions: Sessions, open_conversation: OpenConversation) -> None:
+    def __init__(self, sessions: Sessions, open_conversation: OpenConversation, model_line: str) -> None:
         self._sessions = sessions
         self._open_conversation = open_conversation
+        self.model_line = model_line
         self._open: dict[str, Conversation] = {}
+        self._locks: dict[str, ExitStack] = {}
 
     def open(self, session_id: str) -> Conversation:
         """The conversation of that id; raises `SessionNotFoundError` and what `Sessions.load` raises."""
         if session_id not in self._open:
-            self._open[session_id] = self._open_conversation(self._sessions.load(session_id))
+            self._hold(session_id)
+            try:
+                self._open[session_id] = self._open_conversation(self._sessions.load(session_id))
+            except BaseException:
+                self._release(session_id)
+                raise
         return self._open[session_id]
+
+    def opened(self, session_id: str) -> Conversation | None:
+        """The conversation of that id if it is open in this process."""
+        return self._open.get(session_id)
 
     def create(self, title: str = "") -> Conversation:
         """A new, empty conversation."""
         session = self._sessions.create(title)
+        self._hold(session.session_id)
         self._open[session.session_id] = self._open_conversation(session)
         return self._open[session.session_id]
 
@@ -39,18 +52,29 @@ class Conversations:
         """Every conversation on disk, used last first."""
         return self._sessions.list()
 
-    def open_ones(self) -> list[Conversation]:
-        """Those that are open in this process."""
-        return list(self._open.values())
+    def reopen(self, model_line: str) -> None:
+        """Take conversations again after `close`, with another model."""
+        self.model_line = model_line
 
     async def trash(self, session_id: str) -> None:
         """Put a conversation into the trash; a running turn is ended first."""
         if conversation := self._open.pop(session_id, None):
             await conversation.close()
+            self._release(session_id)
         self._sessions.trash(session_id)
 
     async def close(self) -> None:
         """End every running turn."""
         for conversation in self._open.values():
             await conversation.close()
+            self._release(conversation.session_id)
         self._open.clear()
+
+    def _hold(self, session_id: str) -> None:
+        """Another process that has the conversation open would write over what is said here."""
+        stack = ExitStack()
+        stack.enter_context(self._sessions.open_lock(session_id))
+        self._locks[session_id] = stack
+
+    def _release(self, session_id: str) -> None:
+        self._locks.pop(session_id).close()

@@ -120,5 +120,18 @@ class TranscriptError(PalimpsestError):
     """Another agent's session file cannot be read or written."""
 
 
+class SessionBusyError(TranscriptError):
+    """The session's own agent is writing to it right now; it was not touched."""
+
+    def __init__(self, name: str, pid: int | None) -> None:
+        owner = f"process {pid}" if pid else "another program"
+        super().__init__(f"{name} is locked by {owner}. Try again when its agent is idle.")
+        self.pid = pid
+
+
+class DiaryError(TranscriptError):
+    """The diary could not be written; the session was not touched."""
+
+
 class ToolError(Exception):
     """Told to the model as the tool's result; the turn goes on."""

@@ -7,6 +7,7 @@ events, made from the journal, so that one reader shows both.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -16,6 +17,9 @@ CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "failed", "skipped"]
 NoticeLevel = Literal["info", "warning"]
 Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
+# What JSON leaves as it is and yet ends a line for some readers.
+_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,15 @@ class CompactionUndone:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushFinished:
+    """What a compaction folded was written to memory, or could not be; `state` is that of its card from now on."""
+
+    compaction_id: str
+    state: FlushState
+    type: Literal["flush_finished"] = "flush_finished"
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryChanged:
     """A memory file was written: `diff` is a unified diff, `change_id` names the entry in memory_log.jsonl."""
 
@@ -214,6 +227,7 @@ Event = (
     | ContextMeasured
     | ContextCompressed
     | CompactionUndone
+    | FlushFinished
     | MemoryChanged
     | Notice
     | TurnFinished
@@ -222,6 +236,7 @@ Event = (
 
 
 def event_line(event: Event) -> str:
-    """The event as one line of JSON, `type` first."""
+    """The event as one line of JSON, `type` first. Lone surrogates, which no encoding can hold, become U+FFFD."""
     fields = asdict(event)
-    return json.dumps({"type": fields.pop("type"), **fields}, ensure_ascii=False)
+    line = json.dumps({"type": fields.pop("type"), **fields}, ensure_ascii=False)
+    return _SURROGATE.sub("\ufffd", line).translate(_LINE_ENDS)

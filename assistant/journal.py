@@ -123,8 +123,13 @@ class Journal:
         with self._guard:
             return self._list.sessions()
 
+    def deleted_sessions(self) -> list[JournalSession]:
+        """What the journal knows of each conversation in the trash, newest first."""
+        with self._guard:
+            return self._list.deleted_sessions()
+
     def deleted_ids(self) -> set[str]:
-        """The conversations that are in the trash."""
+        """The ids of the conversations in the trash."""
         with self._guard:
             return self._list.deleted_ids()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.journal_rows import read_row
 
-_DAY_FILE = re.compile(r"^\d{4}-\d{2}-\d{2}\.jsonl$")
+_DAY_FILE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl\Z")
 _TAIL_BYTES = 128
 
 

@@ -36,8 +36,12 @@ class JournalList:
     def sessions(self) -> list[JournalSession]:
         """The conversations that are not deleted, newest first."""
         self._read_on()
-        known = [session for session in self._known.values() if session.session_id not in self._deleted]
-        return sorted(known, key=lambda session: instant(session.last_at), reverse=True)
+        return _newest_first([session for name, session in self._known.items() if name not in self._deleted])
+
+    def deleted_sessions(self) -> list[JournalSession]:
+        """The conversations in the trash, newest first."""
+        self._read_on()
+        return _newest_first([session for name, session in self._known.items() if name in self._deleted])
 
     def deleted_ids(self) -> set[str]:
         """The conversations whose newest `deleted` row says that they are."""
@@ -85,3 +89,7 @@ class JournalList:
 
     def _count(self, known: JournalSession, at: str) -> None:
         self._known[known.session_id] = replace(known, last_at=at, block_count=known.block_count + 1)
+
+
+def _newest_first(sessions: list[JournalSession]) -> list[JournalSession]:
+    return sorted(sessions, key=lambda session: instant(session.last_at), reverse=True)

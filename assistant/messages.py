@@ -57,6 +57,7 @@ __all__ = [
     "open_calls",
     "result_text",
     "steps_of",
+    "text_of",
     "turns_of",
     "with_result_text",
 ]
@@ -135,7 +136,9 @@ def steps_of(messages: Sequence[Msg]) -> list[Step]:
 def turns_of(messages: Sequence[Msg]) -> list[Turn]:
     """All turns, oldest first."""
     starts = [index for index, message in enumerate(messages) if message.role == "user"]
-    if messages and (not starts or starts[0] != 0):
+    if not messages:
+        return []
+    if not starts or starts[0] != 0:
         starts.insert(0, 0)
     return [Turn(start, stop) for start, stop in zip(starts, [*starts[1:], len(messages)], strict=True)]
 
@@ -171,6 +174,11 @@ def block_text(block: Block) -> str:
 def result_text(block: ToolResultBlock) -> str:
     """The text of a tool result; binary parts stand as their media type."""
     return block.output if isinstance(block.output, str) else _join(block.output)
+
+
+def text_of(message: Msg) -> str:
+    """The text blocks of a message, a line between two."""
+    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
 
 
 def with_result_text(block: ToolResultBlock, text: str, metadata: dict[str, object]) -> ToolResultBlock:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row, UndoneRow
-from assistant.messages import Block, BlockKey, Msg, copy_with_blocks, iterate_blocks
+from assistant.messages import Block, BlockKey, BlockKind, Msg, copy_with_blocks, iterate_blocks
 
 NEWEST: Final = "newest"
 """In place of a compaction id: the newest record that was not taken back."""
+
+_KINDS: Mapping[str, tuple[BlockKind, ...]] = {"user": ("text", "data"), "system": ("text",)}
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -36,7 +38,7 @@ def rebuild_messages(rows: Sequence[Row], compaction_id: str | None = NEWEST) ->
     gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
     blocks = [row for row in rows if isinstance(row, BlockRow) and row.key not in gone]
     return RebuiltContext(
-        messages=_messages(blocks),
+        messages=messages_of(blocks),
         summary=record.summary if record else "",
         compaction_id=record.compaction_id if record else None,
     )
@@ -62,6 +64,16 @@ def complete_messages(messages: Sequence[Msg], rows: Sequence[Row], compaction_i
         for message_id, keys in order.items()
         if (content := [blocks[key] for key in keys if key in blocks])
     ]
+
+
+def messages_of(rows: Sequence[BlockRow]) -> list[Msg]:
+    """The messages that the rows' blocks make up, in the order of their first blocks."""
+    grouped: dict[str, list[BlockRow]] = {}
+    for row in rows:
+        # A row changed by hand may hold what the message class refuses for its role.
+        if row.block.type in _KINDS.get(row.role, (row.block.type,)):
+            grouped.setdefault(row.message_id, []).append(row)
+    return [_message(group) for group in grouped.values()]
 
 
 def since_clear(rows: Sequence[Row]) -> list[Row]:
@@ -96,13 +108,6 @@ def undone_ids(rows: Iterable[Row]) -> set[str]:
     return {row.compaction_id for row in rows if isinstance(row, UndoneRow)}
 
 
-def _messages(rows: Sequence[BlockRow]) -> list[Msg]:
-    grouped: dict[str, list[BlockRow]] = {}
-    for row in rows:
-        grouped.setdefault(row.message_id, []).append(row)
-    return [_message(group) for group in grouped.values()]
-
-
 def _message(rows: Sequence[BlockRow]) -> Msg:
     first = rows[0]
     return Msg(
@@ -111,6 +116,8 @@ def _message(rows: Sequence[BlockRow]) -> Msg:
         role=first.role,
         content=[row.block for row in rows],
         created_at=first.created_at,
+        # As the message class itself dates what is whole from the start.
+        finished_at=None if first.role == "assistant" else first.created_at,
     )
 
 

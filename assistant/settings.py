@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -37,7 +41,9 @@ class Settings(BaseSettings):
     api_key: SecretStr = SecretStr("")
     """Key for `provider`; when empty, DASHSCOPE_API_KEY or OPENAI_API_KEY counts."""
     dashscope_api_key: SecretStr = Field(SecretStr(""), validation_alias="DASHSCOPE_API_KEY")
+    """Key for DashScope."""
     openai_api_key: SecretStr = Field(SecretStr(""), validation_alias="OPENAI_API_KEY")
+    """Key for an OpenAI-compatible server."""
     compactor_model: str = ""
     """Model for summaries and the flush; empty: the chat model."""
 
@@ -77,13 +83,17 @@ class Settings(BaseSettings):
     embedder: Literal["default", "openai", "dashscope", "none"] = "default"
     """Who turns text into vectors; `none`: full-text search alone."""
     embedding_model: str = ""
+    """Name of the embedding model; empty: the embedder's default."""
     embedding_base_url: str = Field(
         "", validation_alias=AliasChoices("PALIMPSEST_EMBEDDING_BASE_URL", "EMBEDDING_BASE_URL")
     )
+    """Address of the embedding server; empty: that of the provider."""
     embedding_api_key: SecretStr = Field(
         SecretStr(""), validation_alias=AliasChoices("PALIMPSEST_EMBEDDING_API_KEY", "EMBEDDING_API_KEY")
     )
+    """Key for the embedding server; empty: that of the provider."""
     embedding_dimensions: int | None = Field(None, ge=1)
+    """Length of a vector; None: what the embedding model gives."""
     memory_store_backend: Literal["auto", "chroma", "chroma-server", "local"] = Field(
         "auto", validation_alias="MEMORY_STORE_BACKEND"
     )
@@ -95,19 +105,29 @@ class Settings(BaseSettings):
     """Language of prompts; `auto`: that of the conversation."""
     timezone: str = ""
     """IANA name for dates, such as Asia/Shanghai; empty: the machine's, or what the browser hands over."""
-    users: str = ""
-    """`name:hash` pairs separated by commas (`palimpsest hash-password`): sign-in on."""
     tools: Literal["ask", "read-only", "off"] = "ask"
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
     """Model calls a turn; at the limit the page offers Continue."""
     host: str = ""
     """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""
-    port: int | None = Field(None, ge=0, le=65535)
+    port: int | None = Field(None, ge=1, le=65535)
     """Port of the page; None: the first free one from 7860."""
 
     space_id: str = Field("", validation_alias="SPACE_ID")
+    """Name of the Hugging Face Space; set by the platform."""
     space_host: str = Field("", validation_alias="SPACE_HOST")
+    """Public host name of the Space; set by the platform."""
+
+    @field_validator("base_url", "embedding_base_url", "memory_store_url")
+    @classmethod
+    def _must_be_an_address(cls, address: str) -> str:
+        parts = urlsplit(address)
+        if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("not an address such as http://127.0.0.1:11434/v1")
+        if parts.username or parts.password:
+            raise ValueError("a key or password does not belong in the address; PALIMPSEST_API_KEY takes it")
+        return address.rstrip("/")
 
     @field_validator("timezone")
     @classmethod
@@ -116,6 +136,11 @@ class Settings(BaseSettings):
             return ZoneInfo(name).key if name else name
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("not an IANA time zone such as Europe/Berlin") from None
+
+    @property
+    def is_public(self) -> bool:
+        """True when others than this machine's user may reach the page: on a Space, or on any address but loopback."""
+        return self.is_space or not _is_loopback(self.host)
 
     @property
     def is_space(self) -> bool:
@@ -128,15 +153,30 @@ def load_settings(home: Path | None = None) -> Settings:
 
     Raises `SettingsError` that names the variable, its value and what is possible; keys are never in the text.
     """
-    _refuse_unknown_names()
-    folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser()
-    values: dict[str, object] = {"home": folder.absolute()}
+    folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser().absolute()
+    file = folder / ".env"
+    values: dict[str, object] = {"home": folder}
+    in_file: dict[str, str | None] = {}
     try:
-        return Settings(_env_file=folder / ".env", _env_file_encoding="utf-8", **values)  # type: ignore[arg-type]
+        if file.is_file():
+            in_file = dotenv_values(file, encoding="utf-8")
+        _refuse_unknown_names([*os.environ, *in_file])
+        return Settings(_env_file=file, _env_file_encoding="utf-8", **values)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise _first_error(error) from None
+        raise _first_error(error, {name.upper() for name in (*os.environ, *in_file)}) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(".env", f"cannot be read: {error}") from None
+        raise SettingsError(str(file), f"cannot be read: {error}") from None
+
+
+def variable_names(field: str) -> tuple[str, ...]:
+    """The variables that set a field, the one that wins first."""
+    match Settings.model_fields[field].validation_alias:
+        case AliasChoices(choices=choices):
+            return tuple(str(choice) for choice in choices)
+        case str() as name:
+            return (name,)
+        case _:
+            return (f"{PREFIX}{field.upper()}",)
 
 
 def default_home() -> Path:
@@ -147,21 +187,34 @@ def default_home() -> Path:
     return Path.home() / ".palimpsest"
 
 
-def _refuse_unknown_names() -> None:
+def _is_loopback(host: str) -> bool:
+    if not host or host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_unknown_names(names: Iterable[str]) -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | _FOREIGN_NAMES
-    for name in os.environ:
-        if name.startswith(PREFIX) and name not in known:
-            nearest = difflib.get_close_matches(name, known, n=1)
+    for name in names:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            nearest = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.8)
             hint = f"Did you mean {nearest[0]}?" if nearest else "The README lists the variables."
             raise SettingsError(name, f"is not a setting. {hint}")
 
 
-def _first_error(error: ValidationError) -> SettingsError:
+def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     first = error.errors()[0]
-    field = str(first["loc"][0])
-    alias = Settings.model_fields[field].validation_alias if field in Settings.model_fields else None
-    variable = field if field.isupper() else f"{PREFIX}{field.upper()}"
-    if isinstance(alias, str):
-        variable = alias
-    shown = "(hidden)" if "KEY" in variable else repr(first["input"])
-    return SettingsError(variable, f"{shown} is not possible: {first['msg']}.")
+    variable = _variable(str(first["loc"][0]), set_names)
+    # An address may hold a password.
+    shown = "(hidden)" if "KEY" in variable or "@" in str(first["input"]) else repr(first["input"])
+    return SettingsError(variable, f"{shown} is not possible: {first['msg'].removeprefix('Value error, ')}.")
+
+
+def _variable(place: str, set_names: set[str]) -> str:
+    """The variable behind the place of an error, which is a field or one of the names it is read from."""
+    names = {name: variable_names(name) for name in Settings.model_fields}
+    candidates = next((found for name, found in names.items() if place == name or place in found), (place,))
+    return next((name for name in candidates if name in set_names), candidates[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assistant.agent.context import CompactionPreview
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -20,7 +21,7 @@ from assistant.events import (
 _SHOWN_CHARS = 300
 
 
-def terminal_text(event: Event) -> str:
+def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
     """What is printed for an event; empty for events a terminal does not show. Control characters are taken out."""
     match event:
         case TextDelta():
@@ -52,6 +53,17 @@ def terminal_text(event: Event) -> str:
             return {"completed": "\n", "awaiting_approval": ""}.get(event.reason, f"\n[{event.reason}]\n")
         case _:
             return ""
+
+
+def preview_text(preview: CompactionPreview) -> str:
+    """What a compaction would do, in lines."""
+    if preview.reason:
+        return preview.reason
+    head = (
+        f"Compacting now would fold {preview.folded_tokens:,} of {preview.previous_tokens:,} tokens and keep "
+        f"{preview.kept_turns} turns. Folded would be:"
+    )
+    return "\n".join([head, *(f"{item.tokens:>7,}  {item.label}: {_short(item.text)}" for item in preview.folded)])
 
 
 def _short(text: str) -> str:

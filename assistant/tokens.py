@@ -7,6 +7,7 @@ import importlib.util
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,11 @@ IMAGE_TOKENS = 2000
 # One reported usage moves the factor by this share, so that a single odd answer does not swing the meter.
 _CALIBRATION_SHARE = 0.5
 _FACTOR_RANGE = (0.5, 4.0)
+# Long texts that are not blocks (system prompt, schemas, the summary) come again at every check.
+_REMEMBERED_CHARS = 2_000
+_REMEMBERED_TEXTS = 16
+# Blocks at the end of the newest message that may still grow while a tool runs or a text streams.
+_GROWING_BLOCKS = 64
 # Qwen's own splitting rule, published with its vocabulary; the file itself ships inside dashscope.
 _QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
@@ -32,13 +38,17 @@ _QWEN_PATTERN = (
 class TokenCounter:
     """Counts by a vocabulary, remembers every block it has counted, and follows the provider's own usage.
 
-    A check of a long conversation costs the new blocks only. `factor` is provider tokens per counted token.
+    A check of a long conversation costs the new blocks only, as long as the list and the messages in it are appended
+    to and nothing else: whoever replaces a block makes a new message and a new list. `factor` is provider tokens per
+    counted token.
     """
 
     def __init__(self, vocabulary: Vocabulary = "bytes", factor: float = 1.0) -> None:
         self.vocabulary: Vocabulary = vocabulary
         self.factor = factor
         self._counted: dict[tuple[str, str, int], int] = {}
+        self._long_texts: dict[str, int] = {}
+        self._tally = _Tally()
 
     def text(self, text: str) -> int:
         """Calibrated tokens of a text."""
@@ -54,7 +64,8 @@ class TokenCounter:
 
     def messages(self, messages: Iterable[Msg]) -> int:
         """Calibrated tokens of a conversation."""
-        return round(sum(self._raw_message(message) for message in messages) * self.factor)
+        raw = self._tally_of(messages) if isinstance(messages, list) else sum(map(self._raw_message, messages))
+        return round(raw * self.factor)
 
     def schemas(self, schemas: Sequence[dict[str, object]]) -> int:
         """Calibrated tokens of tool schemas, counted as compact JSON."""
@@ -71,6 +82,26 @@ class TokenCounter:
         moved = self.factor + (target - self.factor) * _CALIBRATION_SHARE
         self.factor = min(max(moved, _FACTOR_RANGE[0]), _FACTOR_RANGE[1])
 
+    def _tally_of(self, messages: list[Msg]) -> int:
+        tally = self._tally
+        if not tally.still_holds(messages):
+            tally = self._tally = _Tally(messages)
+        # All but the last message are complete; in the last one, all but the newest blocks.
+        for message in messages[tally.settled : -1]:
+            tally.settled_tokens += self._raw_message(message)
+            tally.settled += 1
+            tally.last_settled = message
+        return tally.settled_tokens + (self._raw_open_message(messages[-1], tally) if messages else 0)
+
+    def _raw_open_message(self, message: Msg, tally: _Tally) -> int:
+        content = message.content
+        if tally.open_message is not message or tally.open_blocks > len(content):
+            tally.open_message, tally.open_blocks, tally.open_tokens = message, 0, MESSAGE_OVERHEAD_TOKENS
+        settled = max(tally.open_blocks, len(content) - _GROWING_BLOCKS)
+        tally.open_tokens += sum(map(self._raw_block, content[tally.open_blocks : settled]))
+        tally.open_blocks = settled
+        return tally.open_tokens + sum(map(self._raw_block, content[settled:]))
+
     def _raw_message(self, message: Msg) -> int:
         return MESSAGE_OVERHEAD_TOKENS + sum(self._raw_block(block) for block in message.content)
 
@@ -85,12 +116,23 @@ class TokenCounter:
             case DataBlock():
                 return IMAGE_TOKENS
             case ToolResultBlock() if not isinstance(block.output, str):
-                texts = sum(self._raw_text(part.text) for part in block.output if isinstance(part, TextBlock))
+                texts = sum(self._count_text(part.text) for part in block.output if isinstance(part, TextBlock))
                 return texts + IMAGE_TOKENS * sum(isinstance(part, DataBlock) for part in block.output)
             case _:
-                return self._raw_text(block_text(block)) + MESSAGE_OVERHEAD_TOKENS
+                return self._count_text(block_text(block)) + MESSAGE_OVERHEAD_TOKENS
 
     def _raw_text(self, text: str) -> int:
+        if len(text) < _REMEMBERED_CHARS:
+            return self._count_text(text)
+        if (known := self._long_texts.pop(text, None)) is None:
+            known = self._count_text(text)
+        # Taken out and put back, so that the first one is the one not used for longest.
+        self._long_texts[text] = known
+        if len(self._long_texts) > _REMEMBERED_TEXTS:
+            del self._long_texts[next(iter(self._long_texts))]
+        return known
+
+    def _count_text(self, text: str) -> int:
         if self.vocabulary == "qwen" and (encoding := qwen_encoding()) is not None:
             # Very long runs without white space cost quadratic time in the splitter, so they go in pieces.
             normal = unicodedata.normalize("NFC", text)
@@ -98,6 +140,25 @@ class TokenCounter:
             return sum(len(encoding.encode_ordinary(piece)) for piece in pieces)
         # UTF-8 bytes / 4: the best of the rough rules for English, Chinese, JSON and code alike.
         return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The running total of one conversation: its list, how much of it is counted for good, and what that came to."""
+
+    messages: list[Msg] = field(default_factory=list)
+    settled: int = 0
+    settled_tokens: int = 0
+    last_settled: Msg | None = None
+    open_message: Msg | None = None
+    open_blocks: int = 0
+    open_tokens: int = 0
+
+    def still_holds(self, messages: list[Msg]) -> bool:
+        """True when this is the list that was counted, and it was only appended to."""
+        if messages is not self.messages or len(messages) <= self.settled:
+            return False
+        return self.settled == 0 or messages[self.settled - 1] is self.last_settled
 
 
 def vocabulary_for(model_name: str) -> Vocabulary:

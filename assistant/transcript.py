@@ -17,10 +17,12 @@ from assistant.events import (
     ToolFinished,
     ToolStarted,
     ToolState,
+    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row
+from assistant.healing import INTERRUPTED_OUTPUT
+from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -35,9 +37,6 @@ from assistant.messages import (
 )
 from assistant.rebuild import NEWEST, chain_of, record_of, undone_ids
 
-INTERRUPTED_OUTPUT = "[interrupted]"
-"""What stands as the result of a call that never got one."""
-
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",
     ToolResultState.ERROR: "error",
@@ -47,14 +46,16 @@ _STATES: dict[ToolResultState, ToolState] = {
 }
 
 
-def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> list[Event]:
-    """The conversation as events, oldest first; `compaction_id` is the record its context stands on.
+def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST, stop: int | None = None) -> list[Event]:
+    """The conversation as events, oldest first, or the first `stop` rows of it.
+
+    `compaction_id` is the record its context stands on.
 
     A record that was taken back is told with `is_undone`; one that never took effect (a kill before the commit) is
     left out. A call without a result ends as interrupted, unless the conversation waits for the person's approval.
     """
     teller = _Teller(rows, compaction_id)
-    for row in rows:
+    for row in rows[:stop]:
         teller.tell(row)
     teller.end(is_last=True)
     return teller.events
@@ -65,14 +66,17 @@ class _Teller:
 
     def __init__(self, rows: Sequence[Row], compaction_id: str | None) -> None:
         self.events: list[Event] = []
-        self._undone = undone_ids(rows)
-        self._happened = self._undone | _standing_ids(rows, compaction_id)
+        standing = _standing_ids(rows, compaction_id)
+        # Of an Undo that was cut off before its commit the journal knows, and yet the record stands.
+        self._undone = undone_ids(rows) - standing
+        self._happened = self._undone | standing
         self._flushes: dict[str, FlushState] = {
             row.compaction_id: row.state for row in rows if isinstance(row, FlushRow)
         }
         self._turn: TurnStarted | None = None
         self._open_calls: dict[str, ToolCallBlock] = {}
         self._newest: BlockRow | None = None
+        self._ended: TurnEndRow | None = None
         self._aside: list[Event] = []
 
     def tell(self, row: Row) -> None:
@@ -84,9 +88,11 @@ class _Teller:
                 self._tell_assistant(row)
         elif isinstance(row, CompactionRow) and row.compaction_id in self._happened:
             flush = self._flushes.get(row.compaction_id, row.flush)
-            self._aside.append(_compressed(row, flush, row.compaction_id in self._undone))
+            self._aside.append(compressed_event(row, flush, is_undone=row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
             self._aside.append(Recalled(row.lines))
+        elif isinstance(row, TurnEndRow) and self._turn:
+            self._ended = row
 
     def end(self, is_last: bool = False) -> None:
         """Close the turn that is open; what was told after its last block stands behind its end."""
@@ -100,11 +106,20 @@ class _Teller:
                     ToolFinished(call.id, call.name, "interrupted", INTERRUPTED_OUTPUT)
                     for call in self._open_calls.values()
                 ]
-            self.events.append(TurnFinished(self._turn.turn_id, reason, at=self._newest.at))
+            self.events.append(self._end_of(self._turn.turn_id, reason, self._newest.at))
         self.events += self._aside
         self._aside = []
         self._open_calls = {}
         self._turn = None
+        self._ended = None
+
+    def _end_of(self, turn_id: str, reason: FinishReason, at: str) -> Event:
+        if self._ended is None:
+            return TurnFinished(turn_id, reason, at=at)
+        if self._ended.error:
+            return TurnFailed(turn_id, self._ended.error, self._ended.at)
+        is_parked = "awaiting_approval" in (reason, self._ended.reason)
+        return TurnFinished(turn_id, reason if is_parked else self._ended.reason, at=self._ended.at)
 
     def _reason(self, newest: BlockRow) -> FinishReason:
         is_answered = newest.role == "assistant" and not isinstance(newest.block, ToolCallBlock | ToolResultBlock)
@@ -126,6 +141,7 @@ class _Teller:
         self.events += self._aside
         self._aside = []
         self._newest = row
+        self._ended = None
         block = row.block
         match block:
             case TextBlock():
@@ -163,7 +179,8 @@ def _standing_ids(rows: Sequence[Row], compaction_id: str | None) -> set[str]:
     return standing
 
 
-def _compressed(row: CompactionRow, flush: FlushState, is_undone: bool) -> ContextCompressed:
+def compressed_event(row: CompactionRow, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
+    """How a compaction is told; `flush` is how far its flush has come."""
     return ContextCompressed(
         compaction_id=row.compaction_id,
         reason=row.reason,

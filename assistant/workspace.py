@@ -27,7 +27,7 @@ _FOLDERS = (
     "index",
     "trash",
 )
-_NOTE_NAME = re.compile(r"^\d{4}-\d{2}-\d{2}\.md$")
+_NOTE_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md\Z")
 
 
 @dataclass(frozen=True, slots=True)

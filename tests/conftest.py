@@ -46,10 +46,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def loopback_only() -> Generator[None]:
+def outside_attempts() -> Generator[list[str]]:
     """Fail a test that tried to reach another machine, even where the code under test caught the refusal."""
     _outside_attempts.clear()
-    yield
+    yield _outside_attempts
     assert _outside_attempts == [], "a connection beyond loopback was tried"
 
 

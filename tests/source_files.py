@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +21,7 @@ class SourceFile:
     tree: ast.Module
 
 
+@cache
 def python_files(*folders: str) -> list[SourceFile]:
     """Every Python file under `folders` (a file name stands for itself), sorted."""
     paths: list[Path] = []

@@ -10,6 +10,9 @@ from agentscope.model import ChatModelBase
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
+from assistant.agent.recall import without_recall
+from assistant.sessions import Session
+
 AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""
 # Our own step limit ends a turn cleanly; AgentScope's would pay one more call and speak English to the model.
@@ -37,3 +40,8 @@ def build_agent(
         react_config=ReActConfig(max_iters=_NO_LIMIT),
         injection_config=InjectionConfig(inject_runtime_state=False),
     )
+
+
+def restore_state(session: Session) -> AgentState:
+    """The agent's state as the session file holds it; what was recalled for a turn that was cut is left out."""
+    return AgentState.model_validate({**session.agent_state, "context": without_recall(session.messages)})

@@ -11,15 +11,27 @@ from datetime import datetime
 
 from agentscope.state import AgentState
 
+from assistant.agent.recall import without_recall
+from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError
-from assistant.events import FinishReason
+from assistant.events import FinishReason, RecalledLine
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, DropReason, TurnEndRow, UndoneRow
-from assistant.messages import Block, BlockKey, Msg, block_keys, copy_with_blocks
+from assistant.journal_rows import (
+    BlockRow,
+    CompactionRow,
+    DroppedRow,
+    DropReason,
+    QueuedRow,
+    RecalledRow,
+    Row,
+    TurnEndRow,
+    UndoneRow,
+)
+from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
+from assistant.prompts import Language
+from assistant.rebuild import complete_messages, since_clear
 from assistant.sessions import Session, Sessions
-
-RenderSummary = Callable[[str, Sequence[Block]], str]
 
 
 class SessionKeeper:
@@ -32,33 +44,56 @@ class SessionKeeper:
         journal: Journal,
         sessions: Sessions,
         now: Callable[[], datetime],
-        render_summary: RenderSummary,
+        language: Callable[[], Language],
     ) -> None:
         self.session = session
         self.state = state
         self._journal = journal
         self._sessions = sessions
         self._now = now
-        self._render_summary = render_summary
+        self._language = language
         state.session_id = session.session_id
         self._swap(session)
 
+    def queue(self, message: Msg) -> None:
+        """A message that has to wait is on disk at once; `waiting` finds it until its turn begins."""
+        rows = [
+            QueuedRow(self.session.session_id, message.id, message.name, block, self.at(), message.created_at)
+            for block in message.content
+            if isinstance(block, TextBlock)
+        ]
+        self._journal.append(rows)
+
+    def waiting(self) -> list[Msg]:
+        """The queued messages whose turn never began, oldest first."""
+        rows = since_clear(self._journal.rows(self.session.session_id, include_dropped=True))
+        gone = {row.key for row in rows if isinstance(row, BlockRow)}
+        gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+        return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
+
     def start_turn(self, message: Msg) -> None:
-        """The user's message is on disk before anything is done with it."""
-        self._journal.append_missing(self.session.session_id, self.session.user_id, [message])
+        """The user's message stands in the journal, and then in the context, before anything is done with it."""
+        # What healing put into the context comes first: it belongs to an older message.
+        self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, message])
+        self.state.context.append(message)
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
         self._save(self._current())
 
+    def recall(self, lines: tuple[RecalledLine, ...]) -> None:
+        """The journal says what is handed over for the turn that begins; it is never part of the conversation."""
+        self._journal.append([RecalledRow(self.session.session_id, lines, self.at())])
+
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
-        """Like `keep`, and the journal says how the turn ended."""
-        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self._at())
+        """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""
+        self.state.context = without_recall(self.state.context)
+        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         self._save(self._current())
 
-    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
+    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> CompactionRow:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
         row = compaction_row(self.session.session_id, record)
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
@@ -67,6 +102,7 @@ class SessionKeeper:
         )
         self._save(after)
         self._swap(after)
+        return row
 
     def replace_messages(self, messages: Sequence[Msg]) -> None:
         """The same blocks, some of them shortened; what they said in full is in the journal or an artifact already."""
@@ -81,27 +117,26 @@ class SessionKeeper:
         row = self.newest_compaction()
         if row is None:
             raise CompactionError("Nothing to undo: this conversation has not been compacted.")
-        messages = self._unfolded(row)
+        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
+        messages = complete_messages(self.state.context, self._rows(), row.parent_id)
         check(messages, row.previous_summary)
-        undone = UndoneRow(self.session.session_id, row.compaction_id, self._at())
+        undone = UndoneRow(self.session.session_id, row.compaction_id, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
-        after = replace(
-            self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id
-        )
+        after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
         self._save(after)
         self._swap(after)
         return row
 
     def newest_compaction(self) -> CompactionRow | None:
         """The record under the present summary; None when there is none."""
-        for row in reversed(self._journal.rows(self.session.session_id)):
+        for row in reversed(self._rows()):
             if isinstance(row, CompactionRow) and row.compaction_id == self.session.compaction_id:
                 return row
         return None
 
     def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         """Blocks leave the context for good; the journal keeps them and says that they left."""
-        row = DroppedRow(self.session.session_id, tuple(keys), reason, self._at())
+        row = DroppedRow(self.session.session_id, tuple(keys), reason, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         gone = set(keys)
         messages = [_without(message, gone) for message in self.state.context]
@@ -127,15 +162,23 @@ class SessionKeeper:
         self._save(after)
         self._swap(after)
 
-    def pinned_blocks(self) -> list[Block]:
-        """Pinned blocks that are not in the context, from the journal, in the order they were pinned."""
-        in_context = set(block_keys(self.state.context))
-        wanted = [key for key in self.session.pins if key not in in_context]
-        if not wanted:
+    def pins_of(self, keys: Sequence[BlockKey]) -> list[Pin]:
+        """The blocks of these keys as pins, in the order of the keys; a key the journal does not know is left out."""
+        if not keys:
             return []
         rows = self._journal.rows(self.session.session_id, include_dropped=True)
-        blocks = {row.key: row.block for row in rows if isinstance(row, BlockRow)}
-        return [blocks[key] for key in wanted if key in blocks]
+        known = {row.key: row for row in rows if isinstance(row, BlockRow)}
+        found = [known[key] for key in keys if key in known]
+        return [Pin(row.key, row.role, row.at, block_text(row.block)) for row in found]
+
+    def render_summary(self, summary: str, messages: Sequence[Msg]) -> str:
+        """What the model reads before the messages: the summary, and the pins that are not among them."""
+        pins = self.pins_of(self.session.pins)
+        return write_summary_message(summary, pins_to_quote(pins, messages), self._language())
+
+    def at(self) -> str:
+        """The time now, as rows and records write it."""
+        return self._now().isoformat(timespec="milliseconds")
 
     def _current(self) -> Session:
         rest = self.state.model_dump(
@@ -143,7 +186,7 @@ class SessionKeeper:
             # What the Read tool cached is read again when needed; it can be many megabytes.
             exclude={"context": True, "summary": True, "tool_context": {"read_file_cache"}},
         )
-        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self._at())
+        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self.at())
 
     def _save(self, session: Session) -> None:
         self._sessions.save(session)
@@ -151,22 +194,10 @@ class SessionKeeper:
 
     def _swap(self, session: Session) -> None:
         self.state.context = list(session.messages)
-        self.state.summary = self._render_summary(session.summary, self.pinned_blocks())
+        self.state.summary = self.render_summary(session.summary, self.state.context)
 
-    def _unfolded(self, row: CompactionRow) -> list[Msg]:
-        """The folded blocks before what is in the context now; a message that was cut in two is whole again."""
-        rows = self._journal.rows(self.session.session_id)
-        folded = set(row.keys)
-        older = self._sessions.messages_of([row for row in rows if isinstance(row, BlockRow) and row.key in folded])
-        merged = {message.id: message for message in older}
-        for message in self.state.context:
-            before = merged.get(message.id)
-            blocks = [*before.content, *message.content] if before else message.content
-            merged[message.id] = copy_with_blocks(message, blocks)
-        return list(merged.values())
-
-    def _at(self) -> str:
-        return self._now().isoformat(timespec="milliseconds")
+    def _rows(self) -> list[Row]:
+        return self._journal.rows(self.session.session_id)
 
 
 def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
@@ -193,6 +224,10 @@ def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
         modified_files=record.modified_files,
         flush="pending",
     )
+
+
+def _message_of(row: QueuedRow) -> Msg:
+    return UserMsg(row.name, [row.block], id=row.message_id, created_at=row.created_at)
 
 
 def _without(message: Msg, gone: set[BlockKey]) -> Msg:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from agentscope.agent import Agent, InjectionConfig
 from agentscope.middleware import MiddlewareBase
@@ -15,6 +16,9 @@ from assistant.messages import UserMsg
 COMPACTOR_NAME = "reme_compactor"
 ASK_TIMEOUT_SECONDS = 300.0
 
+_TOO_LATE = "The model did not finish within {seconds:.0f} s."
+
+T = TypeVar("T")
 Ask = Callable[[str, str], Awaitable[str]]
 
 
@@ -32,14 +36,25 @@ def make_ask(model: ChatModelBase) -> Ask:
             middlewares=[NoCompression()],
             injection_config=InjectionConfig(inject_runtime_state=False),
         )
-        try:
-            async with asyncio.timeout(ASK_TIMEOUT_SECONDS):
-                reply = await agent.reply(UserMsg("user", user))
-        except TimeoutError:
-            raise ModelError(f"The model gave no summary within {ASK_TIMEOUT_SECONDS:.0f} s.") from None
+        reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
         return reply.get_text_content() or ""
 
     return ask
+
+
+async def within(seconds: float, work: Awaitable[T]) -> T:
+    """The result of `work`; raises `ModelError` when it takes longer.
+
+    AgentScope swallows the cancellation of a stream and returns what came so far, so the clock is asked afterwards.
+    """
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            result = await work
+    except TimeoutError:
+        raise ModelError(_TOO_LATE.format(seconds=seconds)) from None
+    if limit.expired():
+        raise ModelError(_TOO_LATE.format(seconds=seconds))
+    return result
 
 
 class NoCompression(MiddlewareBase):

@@ -5,7 +5,6 @@ It reads from the journal, runs beside the conversation, and never delays or bre
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,22 +12,22 @@ from datetime import date, datetime
 
 from agentscope.agent import Agent
 from agentscope.model import ChatModelBase
-from agentscope.permission import PermissionBehavior, PermissionDecision
 from agentscope.state import AgentState
-from agentscope.tool import FunctionTool, Toolkit
+from agentscope.tool import ToolChunk, Toolkit
 
 from assistant.agent.build import build_agent
-from assistant.agent.compactor import NoCompression
+from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
-from assistant.compaction.sections import read_sections, section_list
+from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
+from assistant.compaction.sections import SectionList, read_sections, sections_for
 from assistant.compaction.transcript import split_in_pieces, write_transcript
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.events import FlushState
 from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, CompactionRow, FlushRow
-from assistant.memory.log import MemoryLog
+from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
-from assistant.messages import Msg, UserMsg
+from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
 from assistant.rebuild import messages_of
 from assistant.tokens import TokenCounter
@@ -40,9 +39,11 @@ FLUSH_NAME = "flush"
 MAX_CALLS_A_PIECE = 3
 NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
-TIMEOUT_SECONDS = 600.0
+PIECE_SECONDS = 300.0
 _KNOWN_NOTES = 3
-_NOTED_SECTIONS = ("progress", "decisions", "current_state", "problem_solving")
+_PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_NOTED_SECTIONS = ("progress", "decisions", "state", "problems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,7 @@ class Flusher:
             if self._model is None:
                 self._note_summary(compaction)
             else:
-                async with asyncio.timeout(TIMEOUT_SECONDS):
-                    await self._ask_model(self._model, compaction)
+                await self._ask_model(self._model, compaction)
         except Exception:
             log.exception("the flush of compaction %s failed", compaction.compaction_id)
             state = "failed"
@@ -135,39 +135,25 @@ class Flusher:
         await _run(agent, user)
 
     def _toolkit(self, compaction: CompactionRow, language: Language) -> Toolkit:
-        allowed = PermissionDecision(behavior=PermissionBehavior.ALLOW, message="")
-
-        async def read(file: str) -> str:
+        async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
             except PalimpsestError as error:
-                return str(error)
-            return text or render("memory_result", language, outcome="empty", name=file)
+                return error_chunk(str(error))
+            return text_chunk(text or render("memory_result", language, outcome="empty", name=file))
 
-        async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> str:
+        async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
+            origin = Origin(FLUSH_NAME, compaction.session_id, compaction_id=compaction.compaction_id)
             try:
-                change = self._notes.add_lines(
-                    file,
-                    heading,
-                    lines,
-                    writer=FLUSH_NAME,
-                    replaces=replaces,
-                    session_id=compaction.session_id,
-                    compaction_id=compaction.compaction_id,
-                )
+                change = self._notes.add_lines(file, heading, lines, origin, replaces=replaces)
             except PalimpsestError as error:
-                return str(error)
-            return render("memory_result", language, outcome="added" if change else "known", name=file)
+                return error_chunk(str(error))
+            return text_chunk(render("memory_result", language, outcome="added" if change else "known", name=file))
 
         return Toolkit(
             tools=[
-                FunctionTool(read, description=render("tool_read_memory", language), permission=allowed),
-                FunctionTool(
-                    add_lines,
-                    description=render("tool_add_lines", language),
-                    permission=allowed,
-                    is_concurrency_safe=False,
-                ),
+                own_tool(read, render("tool_read_memory", language), is_read_only=True),
+                own_tool(add_lines, render("tool_add_lines", language)),
             ]
         )
 
@@ -181,7 +167,7 @@ class Flusher:
 
     def _written(self, compaction: CompactionRow) -> list[str]:
         """Lines this flush wrote before it was cut off."""
-        return self._memory_log.added_lines(compaction_id=compaction.compaction_id)
+        return self._memory_log.added_lines(compaction.compaction_id)
 
     def _note_summary(self, compaction: CompactionRow) -> None:
         lines = summary_lines(compaction.summary)
@@ -190,9 +176,7 @@ class Flusher:
                 f"memory/{_day(self._now())}.md",
                 render("note_by_code", self._language()),
                 lines,
-                writer="program",
-                session_id=compaction.session_id,
-                compaction_id=compaction.compaction_id,
+                Origin("program", compaction.session_id, compaction_id=compaction.compaction_id),
             )
 
     def _note_after_failure(self, compaction: CompactionRow) -> None:
@@ -204,20 +188,21 @@ class Flusher:
 
 def summary_lines(summary: str) -> list[str]:
     """What a note keeps of a summary without a model: its progress and decisions, line by line."""
-    kept = [section for section in read_sections(summary, section_list()) if section.key in _NOTED_SECTIONS]
+    asked = [section for preset in _PRESETS for language in _LANGUAGES for section in sections_for(preset, language)]
+    kept = [section for section in read_sections(summary, asked) if section.key in _NOTED_SECTIONS]
     lines = [line.strip() for section in kept for line in section.body.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 
 
 async def _run(agent: Agent, user: str) -> None:
     try:
-        await agent.reply(UserMsg("user", user))
+        await within(PIECE_SECONDS, agent.reply(UserMsg("user", user)))
     except StepLimitError:
         # The calls of a piece are used up; what was written stands.
         return
 
 
-def _first_at(rows: Sequence[BlockRow], folded: set[object]) -> str:
+def _first_at(rows: Sequence[BlockRow], folded: set[BlockKey]) -> str:
     return next((row.at for row in rows if row.key in folded), "")
 
 

@@ -1,4 +1,4 @@
-"""AgentScope's agent as a conversation drives it: a message or an answer in, our events out, a valid state at any end."""
+"""AgentScope's agent as a conversation drives it: a message in, our events out, a valid state at any end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from assistant.agent.approvals import Rules, judge
 from assistant.agent.stream import ReplyTranslator, asked_event, finished_event
 from assistant.events import ApprovalRequested, Event, ToolFinished
 from assistant.messages import (
-    Block,
     Msg,
     TextBlock,
     ThinkingBlock,
@@ -42,10 +41,10 @@ class AgentRunner:
         """What the newest reply has told so far."""
         return self._translator
 
-    async def reply(self, message: Msg | None) -> AsyncGenerator[Event]:
-        """The events of a reply to `message`; None goes on from where the context stands."""
+    async def reply(self) -> AsyncGenerator[Event]:
+        """The events of a reply that goes on from where the context stands."""
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
-        async for event in self._translator.translate(self._agent.reply_stream(message)):
+        async for event in self._translator.translate(self._agent.reply_stream(None)):
             yield event
 
     async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:
@@ -84,13 +83,14 @@ class AgentRunner:
 
     def keep_unsaved(self) -> None:
         """What was streamed before the model failed stands in the context as far as it came."""
-        blocks: list[Block] = []
+        blocks: list[TextBlock | ThinkingBlock] = []
         if self._translator.unsaved_thinking:
             blocks.append(ThinkingBlock(thinking=self._translator.unsaved_thinking))
         if self._translator.unsaved_text:
             blocks.append(TextBlock(text=self._translator.unsaved_text))
         if blocks:
-            self._agent.state.append_context(self._agent.name, blocks)
+            # AgentScope's annotation leaves thinking out; its own loop appends it in the same way.
+            self._agent.state.append_context(self._agent.name, blocks)  # type: ignore[arg-type]
         self._translator.unsaved_text = self._translator.unsaved_thinking = ""
 
     def _find_result(self, call_id: str) -> ToolResultBlock | None:

@@ -9,6 +9,7 @@ from agentscope.event import (
     AgentEvent,
     ModelCallEndEvent,
     ModelCallStartEvent,
+    ReplyEndEvent,
     RequireUserConfirmEvent,
     TextBlockDeltaEvent,
     ThinkingBlockDeltaEvent,
@@ -18,11 +19,13 @@ from agentscope.event import (
     ToolResultEndEvent,
     ToolResultTextDeltaEvent,
 )
+from agentscope.types import ReplyFinishedReason
 
 from assistant.agent.approvals import preview
 from assistant.events import (
     ApprovalRequested,
     Event,
+    FinishReason,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -30,7 +33,7 @@ from assistant.events import (
     ToolStarted,
     ToolState,
 )
-from assistant.messages import ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
+from assistant.messages import Msg, ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
 
 SHOWN_OUTPUT_MAX_CHARS = 30_000
 """A running tool's output is streamed up to here; the result that follows says what it left out."""
@@ -51,10 +54,13 @@ class ReplyTranslator:
         self.unsaved_thinking = ""
         self.input_tokens = 0
         self.output_tokens = 0
+        self.finish_reason: FinishReason = "completed"
 
-    async def translate(self, reply: AsyncIterator[AgentEvent]) -> AsyncIterator[Event]:
+    async def translate(self, reply: AsyncIterator[AgentEvent | Msg]) -> AsyncIterator[Event]:
         """Our events, as they come; events nobody needs are left out."""
         async for event in reply:
+            if isinstance(event, Msg):
+                continue
             for translated in self._translate_one(event):
                 yield translated
 
@@ -71,6 +77,9 @@ class ReplyTranslator:
             case ModelCallEndEvent():
                 self.unsaved_text = self.unsaved_thinking = ""
                 self.input_tokens, self.output_tokens = event.input_tokens, event.output_tokens
+            case ReplyEndEvent():
+                is_cut = event.finished_reason == ReplyFinishedReason.INTERRUPTED
+                self.finish_reason = "interrupted" if is_cut else "completed"
             case _:
                 return self._translate_tool(event)
         return []

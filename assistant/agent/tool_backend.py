@@ -23,6 +23,7 @@ _ENVIRONMENT_NAMES = {
 OUTPUT_MAX_BYTES = 1_000_000
 """Bytes kept of each stream of a command, half from its start and half from its end."""
 _READ_BYTES = 65_536
+_DRAIN_SECONDS = 0.5
 
 WriteMemory = Callable[[Path, str], None]
 
@@ -56,15 +57,7 @@ class ToolBackend(LocalBackend):
     ) -> ExecResult:
         """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
         try:
-            process = await asyncio.create_subprocess_exec(
-                *_prepared(command),
-                cwd=cwd or str(self._start_folder),
-                env=shell_environment(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=os.name != "nt",
-            )
+            process = await _start(_prepared(command), cwd or str(self._start_folder))
         except OSError as error:
             return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
         try:
@@ -104,6 +97,26 @@ def _prepared(command: list[str]) -> list[str]:
     return [program, *command[1:], *(part for name in SECRET_FILES for part in ("--glob", f"!{name}"))]
 
 
+async def _start(command: list[str], folder: str) -> asyncio.subprocess.Process:
+    """The started process; a cancellation while it starts ends it too."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=shell_environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=os.name != "nt",
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _kill_group(await starting)
+        raise
+
+
 async def _collect(stream: asyncio.StreamReader | None) -> bytes:
     """All of a stream while it is small; of a large one the start and the end with a line between that says so."""
     if stream is None:
@@ -129,3 +142,8 @@ async def _kill_group(process: asyncio.subprocess.Process) -> None:
         else:
             os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
+    # Read the pipes to their end, so that nothing of the process is left open. One that a child took into a session of
+    # its own never ends, so the wait is short.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            await asyncio.gather(_collect(process.stdout), _collect(process.stderr))

@@ -16,6 +16,7 @@ from assistant.events import (
     ContextCompressed,
     ContextMeasured,
     Event,
+    FlushFinished,
     MemoryChanged,
     Notice,
     NoticeLevel,
@@ -232,6 +233,8 @@ def fold(transcript: Transcript, event: Event | Retried | Answered) -> Transcrip
             return _add_compaction(transcript, event)
         case CompactionUndone(compaction_id=compaction_id):
             return _mark_undone(transcript, compaction_id)
+        case FlushFinished():
+            return _settle_flush(transcript, event)
         case MemoryChanged():
             return _add_change(transcript, event)
         case Notice(text=text, level=level):
@@ -272,6 +275,11 @@ def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
     transcript = replace(transcript, open_turn=event.turn_id, is_retried=False)
     if not event.text:
         return _drop_answer(transcript) if is_retried else _drop_end(transcript)
+    if (
+        _find_last(transcript, lambda entry: isinstance(entry, UserEntry) and entry.message_id == event.message_id)
+        is not None
+    ):
+        return _drop_answer(transcript)
     return _append(transcript, UserEntry(event.text, event.message_id, event.at))
 
 
@@ -289,6 +297,17 @@ def _drop_answer(transcript: Transcript) -> Transcript:
         return transcript
     kept = [entry for entry in transcript.entries[index + 1 :] if isinstance(entry, (CompactionEntry, MemoryEntry))]
     return replace(transcript, entries=(*transcript.entries[: index + 1], *kept))
+
+
+def _settle_flush(transcript: Transcript, event: FlushFinished) -> Transcript:
+    index = _find_last(
+        transcript,
+        lambda entry: isinstance(entry, CompactionEntry) and entry.event.compaction_id == event.compaction_id,
+    )
+    entry = None if index is None else transcript.entries[index]
+    if index is None or not isinstance(entry, CompactionEntry):
+        return transcript
+    return _replace_at(transcript, index, replace(entry, event=replace(entry.event, flush=event.state)))
 
 
 def _add_text(transcript: Transcript, block_id: str, text: str) -> Transcript:

@@ -1,0 +1,58 @@
+"""The flushes that run beside the conversations, and their owner: started, resumed, awaited at shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from assistant.agent.flush import Flusher
+from assistant.events import FlushFinished
+from assistant.journal_rows import CompactionRow
+
+CLOSE_SECONDS = 20.0
+"""How long shutdown waits; a flush that takes longer is cut and resumed at the next start."""
+
+TellFlush = Callable[[str, FlushFinished], None]
+
+
+class FlushTasks:
+    """Runs one flush at a time, oldest first, so that two never write the same fact at once."""
+
+    def __init__(self, flusher: Flusher, tell: TellFlush) -> None:
+        self._flusher = flusher
+        self._tell = tell
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._known: set[str] = set()
+        self._turn = asyncio.Lock()
+
+    def start(self, compaction: CompactionRow) -> None:
+        """Flush a compaction, once in this process."""
+        if compaction.compaction_id in self._known:
+            return
+        self._known.add(compaction.compaction_id)
+        task = asyncio.create_task(self._flush(compaction), name=f"flush of {compaction.compaction_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def resume(self, session_id: str) -> None:
+        """Start again what was cut off in this conversation."""
+        for compaction in self._flusher.pending(session_id):
+            self.start(compaction)
+
+    async def wait(self) -> None:
+        """Return when no flush runs."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def close(self) -> None:
+        """Wait for the flushes that run, then cut what is left."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=CLOSE_SECONDS)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _flush(self, compaction: CompactionRow) -> None:
+        async with self._turn:
+            state = await self._flusher.flush(compaction)
+        self._tell(compaction.session_id, FlushFinished(compaction.compaction_id, state))

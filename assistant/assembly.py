@@ -1,0 +1,361 @@
+"""Where objects are made, connected and closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from assistant.agent.approvals import Rules
+from assistant.agent.build import build_agent, restore_state
+from assistant.agent.commit import SessionKeeper
+from assistant.agent.compactor import make_ask
+from assistant.agent.context import Context
+from assistant.agent.flush import Flusher, FlushModel
+from assistant.agent.flush_tasks import FlushTasks
+from assistant.agent.hooks.approval import ApprovalHook
+from assistant.agent.hooks.compaction import MemoryCompactionHook
+from assistant.agent.hooks.steps import StepHook
+from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
+from assistant.agent.hooks.tool_results import ToolResultHook
+from assistant.agent.memory_tools import MemoryDesk, memory_tools
+from assistant.agent.recall import RecallHook
+from assistant.agent.runner import AgentRunner
+from assistant.agent.tool_backend import ToolBackend, WriteMemory
+from assistant.agent.toolkit import build_toolkit
+from assistant.artifacts import Artifacts
+from assistant.clock import Clock
+from assistant.commands import submit
+from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
+from assistant.conversation import Conversation
+from assistant.conversations import Conversations
+from assistant.event_log import EventLog
+from assistant.events import FlushFinished, MemoryChanged
+from assistant.index.dialog import read_dialog
+from assistant.index.embeddings import EmbedderSettings, make_embedder
+from assistant.index.memory_index import IndexSettings, MemoryIndex
+from assistant.journal import Journal
+from assistant.memory.log import MemoryChange, MemoryLog, Origin
+from assistant.memory.notes import Notes
+from assistant.messages import Msg
+from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.connection_test import test_connection
+from assistant.ownership import HomeOwnership
+from assistant.prompts import Language, language_of
+from assistant.redaction import mask_secrets
+from assistant.sessions import Session, Sessions
+from assistant.settings import Settings, load_settings
+from assistant.text_encoding import decode_text
+from assistant.tokens import TokenCounter
+from assistant.workspace import MEMORY_FILES, Workspace
+
+SMALL_WINDOW_TOKENS = 16_000
+"""Below this window an agent gets no tools but those on its memory."""
+_LANGUAGE_MESSAGES = 5
+_DAY_SECONDS = 86_400
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What stands on disk of one home; needs no model and no lock."""
+
+    workspace: Workspace
+    clock: Clock
+    journal: Journal
+    sessions: Sessions
+    artifacts: Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionReport:
+    """What a test of the model's connection found, in words for the person."""
+
+    is_ok: bool
+    text: str
+
+
+def open_store(settings: Settings) -> Store:
+    """The home's files, made where they are missing."""
+    clock = Clock(settings)
+    workspace = Workspace(settings.home)
+    workspace.create("zh" if settings.language == "zh" else "en")
+    journal = Journal(workspace, clock.now)
+    return Store(workspace, clock, journal, Sessions(workspace, journal, clock.now), Artifacts(workspace))
+
+
+class Assistant:
+    """One home that is open: its model, its conversations, its memory."""
+
+    def __init__(
+        self, settings: Settings, store: Store, model: ChatModel, compactor: ChatModel | None, index: MemoryIndex
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.index = index
+        self.model = model
+        self._compactor = compactor
+        self.counter = TokenCounter(model.vocabulary)
+        self.memory_log = MemoryLog(store.workspace.memory_log_path)
+        self.notes = Notes(store.workspace, self.memory_log, store.clock.now)
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.how)
+        self.notes.on_change.append(self._tell_change)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The home's files."""
+        return self.store.workspace
+
+    @property
+    def policy(self) -> CompactionPolicy:
+        """The compaction numbers of a new conversation."""
+        return policy_for(self.settings.policy, self.model.window_tokens, overrides_of(self.settings))
+
+    @property
+    def has_file_tools(self) -> bool:
+        """False where tools are off, the model calls none, or the window is too small for their schemas."""
+        is_able = self.model.calls_tools and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        return self.settings.tools != "off" and is_able
+
+    @property
+    def has_memory_tools(self) -> bool:
+        """False where memory is off or the model calls no tools."""
+        return self.settings.memory == "on" and self.model.calls_tools
+
+    @property
+    def has_recall(self) -> bool:
+        """False where memory or recall is off, and for the offline assistant, which looks by itself."""
+        return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
+
+    async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
+        """Run a slash command or ask; returns the conversation the person is in then."""
+        return await submit(self.conversations, conversation, text)
+
+    async def reconnect_model(self) -> None:
+        """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
+        settings = load_settings(self.settings.home)
+        model = await connect_model(settings)
+        compactor = await connect_compactor(settings, model)
+        await self.close()
+        self.settings, self.model, self._compactor = settings, model, compactor
+        self.counter = TokenCounter(model.vocabulary)
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self.conversations.reopen(model.how)
+
+    async def test_connection(self) -> ConnectionReport:
+        """One short reply and one tool call of the model in use."""
+        test = await test_connection(self.model, self._home_language())
+        if test.problem is not None:
+            return ConnectionReport(False, test.problem)
+        return ConnectionReport(
+            True,
+            f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
+        )
+
+    async def close(self) -> None:
+        """End every turn, let the flushes write, let go of the models."""
+        await self.conversations.close()
+        await self.flushes.close()
+        await self.model.close()
+        if self._compactor is not None:
+            await self._compactor.close()
+
+    def _make_flusher(self) -> Flusher:
+        fit = self._compactor if self.settings.memory == "on" else None
+        return Flusher(
+            model=FlushModel(fit.model, fit.window_tokens) if fit else None,
+            notes=self.notes,
+            memory_log=self.memory_log,
+            journal=self.store.journal,
+            workspace=self.workspace,
+            counter=self.counter,
+            language=self._home_language,
+            now=self.store.clock.now,
+        )
+
+    def _open_conversation(self, session: Session) -> Conversation:
+        store, events = self.store, EventLog()
+        state = restore_state(session)
+
+        def language() -> Language:
+            return self._language_of(state.context, session.summary)
+
+        keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
+        rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
+        backend = ToolBackend(
+            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
+        )
+        desk = MemoryDesk(
+            notes=self.notes,
+            index=self.index,
+            session_id=session.session_id,
+            context_ids=lambda: {message.id for message in state.context},
+            language=language,
+            now=store.clock.now,
+        )
+        toolkit = build_toolkit(
+            backend=backend,
+            start_folder=self.workspace.files_folder,
+            skills_folder=self.workspace.skills_folder,
+            language=language(),
+            has_file_tools=self.has_file_tools,
+            own_tools=memory_tools(desk) if self.has_memory_tools else [],
+        )
+        policy = self.policy
+        source = PromptSource(
+            workspace=self.workspace,
+            language=language,
+            today=lambda: store.clock.now().date(),
+            has_tools=self.has_file_tools,
+            max_tokens=policy.threshold // 2,
+            count=self.counter.text,
+            read_text=self._read_text,
+        )
+        prompt = SystemPromptHook(source, events.emit)
+        context = Context(
+            keeper=keeper,
+            toolkit=toolkit,
+            prompt=prompt,
+            policy=policy,
+            counter=self.counter,
+            artifacts=store.artifacts,
+            workspace=self.workspace,
+            ask=make_ask(self._compactor.model) if self._compactor else None,
+            summariser_window_tokens=self._compactor.window_tokens if self._compactor else None,
+            language=language,
+            emit=events.emit,
+            on_compacted=self.flushes.start,
+        )
+        compaction = MemoryCompactionHook(context)
+        steps = StepHook(keeper.keep, self.settings.max_steps)
+        recall = RecallHook(self.index, language, self.counter.text) if self.has_recall else None
+        hooks = [
+            prompt,
+            compaction,
+            *([recall] if recall else []),
+            steps,
+            ApprovalHook(rules),
+            ToolResultHook(context.cap),
+        ]
+        agent = build_agent(self.model.model, toolkit, state, hooks)
+        conversation = Conversation(
+            keeper=keeper,
+            runner=AgentRunner(agent, rules),
+            context=context,
+            compaction=compaction,
+            steps=steps,
+            recall=recall,
+            journal=store.journal,
+            events=events,
+            workspace=self.workspace,
+            language=language,
+            now=store.clock.now,
+        )
+        conversation.take_up_queued()
+        self.flushes.resume(session.session_id)
+        return conversation
+
+    def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
+        """The one that is set, else that of what the person said lately."""
+        if self.settings.language != "auto":
+            return self.settings.language
+        said = [message.get_text_content() or "" for message in messages if message.role == "user"]
+        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or summary)
+
+    def _home_language(self) -> Language:
+        """The language of notes: the one that is set, else that of the memory files."""
+        if self.settings.language != "auto":
+            return self.settings.language
+        return language_of("".join(self._read_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
+
+    def _read_text(self, path: Path) -> str:
+        """A file of the prompt as text, whatever its encoding; empty where it is missing."""
+        try:
+            return decode_text(path.read_bytes()).text
+        except OSError:
+            return ""
+
+    def _write_memory(self, session_id: str) -> WriteMemory:
+        def write(path: Path, text: str) -> None:
+            name = self.workspace.relative_name(path)
+            self.notes.save(name, text, self.notes.read(name).digest, Origin("assistant", session_id))
+
+        return write
+
+    def _tell_change(self, change: MemoryChange) -> None:
+        if conversation := self.conversations.opened(change.session_id):
+            conversation.emit(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
+
+    def _tell_flush(self, session_id: str, event: FlushFinished) -> None:
+        if conversation := self.conversations.opened(session_id):
+            conversation.emit(event)
+
+
+def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryIndex:
+    """The search index of the home, still to be entered. Only the owner of the home may change it."""
+    embedder = make_embedder(
+        EmbedderSettings(
+            settings.embedder,
+            settings.embedding_model,
+            settings.embedding_base_url,
+            settings.embedding_api_key.get_secret_value(),
+            settings.embedding_dimensions,
+        )
+    )
+    return MemoryIndex(
+        IndexSettings(settings.home, settings.memory_store_backend, settings.memory_store_url, is_owner),
+        embedder,
+        read_dialog,
+        store.clock.now,
+        mask=lambda text: mask_secrets(text).text,
+    )
+
+
+async def _retire_daily(assistant: Assistant) -> None:
+    """Remove full tool results that are older than `retention_days`, now and once a day; those of pins stay."""
+    store = assistant.store
+    while True:
+        days = assistant.policy.retention_days
+        try:
+            pinned = await asyncio.to_thread(store.sessions.pinned_artifacts)
+            await asyncio.to_thread(store.artifacts.remove_expired, days, pinned, store.clock.now())
+        except OSError as error:
+            log.warning("old tool results could not be removed: %s", error)
+        await asyncio.sleep(_DAY_SECONDS)
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def as_guest(settings: Settings, folder: Path) -> Settings:
+    """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
+
+
+@asynccontextmanager
+async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
+    """The assistant of a home that this process owns while it is open; `address` is where its page is.
+
+    Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
+    """
+    async with AsyncExitStack() as stack:
+        if settings.is_public:
+            settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
+        store = open_store(settings)
+        ownership = stack.enter_context(HomeOwnership(store.workspace))
+        ownership.tell_address(address)
+        model = await connect_model(settings)
+        compactor = await connect_compactor(settings, model)
+        index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
+        assistant = Assistant(settings, store, model, compactor, index)
+        stack.push_async_callback(assistant.close)
+        stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
+        yield assistant

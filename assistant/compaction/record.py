@@ -1,0 +1,34 @@
+"""What one compaction did: everything the journal, the card and an undo need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assistant.events import CompactionReason
+from assistant.messages import BlockKey
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRecord:
+    """One compaction. `keys` are the folded blocks, oldest first; `parent_id` names the compaction before it."""
+
+    compaction_id: str
+    parent_id: str | None
+    at: str
+    keys: tuple[BlockKey, ...]
+    previous_summary: str
+    summary: str
+    reason: CompactionReason
+    previous_tokens: int
+    after_tokens: int
+    context_limit: int
+    threshold_tokens: int
+    folded_messages: int
+    kept_turns: int
+    summary_tokens: int
+    fallback: bool
+    """True when the digest stands in for a summary by a model."""
+    carried_over: tuple[str, ...]
+    """Titles of the sections the model left out and the previous summary filled."""
+    read_files: tuple[str, ...]
+    modified_files: tuple[str, ...]

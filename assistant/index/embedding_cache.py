@@ -1,0 +1,92 @@
+"""index/embeddings.sqlite: vectors already made, by model, dimensions and hash of the text."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+
+# Kept although no chunk has the text now, so that an undone edit costs nothing; older ones go.
+KEPT_UNUSED = 50
+_IN_ONE_QUERY = 500
+
+
+class EmbeddingCache:
+    """Makes sure that the same text is never embedded twice by one model. A damaged file is begun anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        try:
+            self._connection = _connect(path)
+        except sqlite3.DatabaseError:
+            path.unlink(missing_ok=True)
+            self._connection = _connect(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def find(self, model: str, dimensions: int, digests: Sequence[str]) -> dict[str, Vector]:
+        """The vectors that are there, by digest."""
+        found: dict[str, Vector] = {}
+        with self._lock:
+            for start in range(0, len(digests), _IN_ONE_QUERY):
+                batch = digests[start : start + _IN_ONE_QUERY]
+                rows = self._connection.execute(
+                    "SELECT digest, vector FROM vectors WHERE model = ? AND dimensions = ? "
+                    f"AND digest IN ({','.join('?' * len(batch))})",
+                    (model, dimensions, *batch),
+                )
+                found |= {digest: np.frombuffer(blob, dtype=np.float32) for digest, blob in rows}
+        return found
+
+    def store(self, model: str, dimensions: int, vectors: Mapping[str, Vector]) -> None:
+        """Keep these vectors."""
+        rows = [(model, dimensions, digest, vector.tobytes()) for digest, vector in vectors.items()]
+        with self._lock, self._connection:
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors (model, dimensions, digest, vector) VALUES (?, ?, ?, ?)", rows
+            )
+
+    def keep_only(self, digests: Iterable[str], spare: int = KEPT_UNUSED) -> None:
+        """Drop the vectors of all other texts, but for the `spare` newest of them."""
+        with self._lock, self._connection:
+            self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS used (digest TEXT PRIMARY KEY)")
+            self._connection.execute("DELETE FROM used")
+            self._connection.executemany("INSERT OR IGNORE INTO used VALUES (?)", [(digest,) for digest in digests])
+            self._connection.execute(
+                "DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM used) AND id NOT IN (SELECT id FROM "
+                "vectors WHERE digest NOT IN (SELECT digest FROM used) ORDER BY id DESC LIMIT ?)",
+                (spare,),
+            )
+        with self._lock:
+            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
+    try:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT "
+            "NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))"
+        )
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("pages are damaged")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

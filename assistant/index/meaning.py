@@ -1,0 +1,224 @@
+"""The vector side of the index: embedder, cache and store, kept in step with the chunk rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from assistant.errors import IndexingError
+from assistant.index.calibration import Calibration
+from assistant.index.chunker import CHUNKER_VERSION
+from assistant.index.embedding_cache import KEPT_UNUSED, EmbeddingCache
+from assistant.index.embeddings import Embedder
+from assistant.index.full_text import FullText, PendingChunk
+from assistant.index.vector_store import VectorRecord, VectorSpace, VectorStore
+
+OpenStore = Callable[[VectorSpace, bool], VectorStore]
+"""Opens the store of a space; True begins it anew."""
+
+T = TypeVar("T")
+
+_CHUNKS_A_ROUND = 64
+_KEYS_A_ROUND = 1_000
+# With more of the vectors missing, the fusion would favour the files that happen to have theirs.
+_MISSING_SHARE = 0.1
+_FEW_MISSING = 16
+
+
+@dataclass(frozen=True, slots=True)
+class NearChunk:
+    """A chunk near the question in meaning."""
+
+    chunk_id: int
+    cosine: float
+
+
+class Meaning:
+    """Makes the vectors that are missing and finds the nearest ones. Usable only once `open` has returned."""
+
+    def __init__(self, embedder: Embedder, full_text: FullText, cache_path: Path, open_store: OpenStore) -> None:
+        self.embedder = embedder
+        self._full_text = full_text
+        self._open_store = open_store
+        self._cache_path = cache_path
+        self._cache: EmbeddingCache | None = None
+        self._store: VectorStore | None = None
+        self._is_store_damaged = False
+        self._space = VectorSpace(embedder.name, 0, CHUNKER_VERSION)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How the cosines are to be read."""
+        return self.embedder.calibration
+
+    async def open(self) -> None:
+        """Load the embedder, open the store and compare it with the chunk rows. Raises `IndexingError`."""
+        dimensions = await self.embedder.open()
+        self._space = VectorSpace(self.embedder.name, dimensions, CHUNKER_VERSION)
+        await asyncio.to_thread(self._open_files)
+
+    async def close(self) -> None:
+        """Close store, cache and embedder."""
+        await asyncio.to_thread(self.close_files)
+        await self.embedder.close()
+
+    def is_complete_enough(self) -> bool:
+        """True when so few vectors are missing that a search may trust those that are there."""
+        counts = self._full_text.counts()
+        made = counts.with_vector - counts.pending
+        return counts.pending <= max(_MISSING_SHARE * counts.with_vector, min(_FEW_MISSING, made))
+
+    def is_soon_complete(self) -> bool:
+        """True when the missing vectors are made within a round: a search does better to wait."""
+        return self._full_text.counts().pending <= _CHUNKS_A_ROUND
+
+    def made_share(self) -> float:
+        """Share of the vectors that are made, 0 to 1."""
+        counts = self._full_text.counts()
+        return 1.0 - counts.pending / counts.with_vector if counts.with_vector else 1.0
+
+    def distrust_store(self) -> None:
+        """Let the next `fill` begin the store anew; vectors come back from the cache where it has them."""
+        self._is_store_damaged = True
+
+    async def fill(self, should_stop: Callable[[], bool]) -> None:
+        """Delete vectors of removed chunks and make those that are missing, newest chunks first.
+
+        A store that fails is begun anew once. Raises `IndexingError` when the embedder or a new store fails; what was
+        made until then is kept.
+        """
+        if self._is_store_damaged:
+            await asyncio.to_thread(self._begin_anew)
+        try:
+            await self._fill_all(should_stop)
+        except IndexingError:
+            if not self._is_store_damaged:
+                raise
+            await asyncio.to_thread(self._begin_anew)
+            await self._fill_all(should_stop)
+
+    async def nearest(self, question: str, count: int) -> list[NearChunk] | None:
+        """The nearest chunks, nearest first; None while too few vectors are made. Raises `IndexingError`."""
+        if not await asyncio.to_thread(self.is_complete_enough):
+            return None
+        vectors = await self.embedder.embed([question])
+        if vectors.shape != (1, self._space.dimensions):
+            raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
+        return await asyncio.to_thread(self._nearest, vectors[0], count)
+
+    async def purge(self) -> None:
+        """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
+        await asyncio.to_thread(self._keep_only_used, 0)
+        self.distrust_store()
+
+    def _open_files(self) -> None:
+        self._cache = EmbeddingCache(self._cache_path)
+        try:
+            self._store = self._open_store(self._space, False)
+            there = self._store.digests()
+        except IndexingError:
+            self._begin_anew()
+            return
+        wanted = self._full_text.vector_digests()
+        missing = [key for key, digest in wanted.items() if there.get(key) != digest]
+        current = [PendingChunk(key, digest, "") for key, digest in wanted.items() if there.get(key) == digest]
+        with self._full_text.changing() as changes:
+            changes.mark_pending(missing)
+            changes.mark_embedded(current)
+            changes.remove_keys(key for key in there if key not in wanted)
+
+    def _begin_anew(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        self._store = None
+        self._store = self._open_store(self._space, True)
+        self._is_store_damaged = False
+        with self._full_text.changing() as changes:
+            changes.mark_all_pending()
+
+    def close_files(self) -> None:
+        """Close store and cache; the embedder stays open."""
+        if self._store is not None:
+            self._store.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    async def _fill_all(self, should_stop: Callable[[], bool]) -> None:
+        await asyncio.to_thread(self._delete_removed)
+        while not should_stop() and (chunks := await asyncio.to_thread(self._full_text.pending, _CHUNKS_A_ROUND)):
+            await self._fill_round(chunks)
+        await asyncio.to_thread(self._settle)
+
+    def _delete_removed(self) -> None:
+        while keys := self._full_text.removed_keys(_KEYS_A_ROUND):
+            with self._using_store() as store:
+                store.remove(keys)
+            with self._full_text.changing() as changes:
+                changes.forget_removed(keys)
+        counts = self._full_text.counts()
+        # A deleted vector leaves its place in the graph behind.
+        if counts.deleted_vectors > max(counts.with_vector, _KEYS_A_ROUND):
+            self._begin_anew()
+
+    async def _fill_round(self, chunks: Sequence[PendingChunk]) -> None:
+        cache = _opened(self._cache)
+        name, dimensions = self._space.model, self._space.dimensions
+        known = await asyncio.to_thread(cache.find, name, dimensions, [chunk.digest for chunk in chunks])
+        unknown = list({chunk.digest: chunk for chunk in chunks if chunk.digest not in known}.values())
+        size = self.embedder.batch_texts
+        for start in range(0, len(unknown), size):
+            batch = unknown[start : start + size]
+            vectors = await self.embedder.embed([chunk.meaning for chunk in batch])
+            if vectors.shape != (len(batch), dimensions):
+                raise IndexingError(f"{name} gave vectors of another size: {vectors.shape[1]}, not {dimensions}.")
+            made = {chunk.digest: vector for chunk, vector in zip(batch, vectors, strict=True)}
+            await asyncio.to_thread(cache.store, name, dimensions, made)
+            known |= made
+        await asyncio.to_thread(self._put, chunks, known)
+
+    def _put(self, chunks: Sequence[PendingChunk], vectors: dict[str, npt.NDArray[np.float32]]) -> None:
+        records = [VectorRecord(chunk.key, chunk.digest, vectors[chunk.digest]) for chunk in chunks]
+        with self._using_store() as store:
+            store.put(records)
+        with self._full_text.changing() as changes:
+            changes.mark_embedded(chunks)
+
+    def _settle(self) -> None:
+        """Once every vector is there, what other models and texts left behind goes."""
+        if self._full_text.counts().pending:
+            return
+        with self._using_store() as store:
+            store.drop_other_spaces()
+        self._keep_only_used(KEPT_UNUSED)
+
+    def _keep_only_used(self, spare: int) -> None:
+        _opened(self._cache).keep_only(self._full_text.vector_digests().values(), spare)
+
+    def _nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[NearChunk]:
+        with self._using_store() as store:
+            neighbours = store.nearest(vector, count)
+        ids = self._full_text.ids_of_keys([neighbour.key for neighbour in neighbours])
+        return [NearChunk(ids[near.key], near.cosine) for near in neighbours if near.key in ids]
+
+    @contextmanager
+    def _using_store(self) -> Generator[VectorStore]:
+        """Remembers that the store failed, so that the next `fill` begins it anew."""
+        store = _opened(self._store)
+        try:
+            yield store
+        except IndexingError:
+            self._is_store_damaged = True
+            raise
+
+
+def _opened(value: T | None) -> T:
+    if value is None:
+        raise IndexingError("The vector index is not open.")
+    return value

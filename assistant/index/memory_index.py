@@ -1,0 +1,270 @@
+"""The index of one home as the rest of the program uses it: search, status, sync, rebuild, purge."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from assistant.errors import IndexingError
+from assistant.index.calibration import Calibration
+from assistant.index.embeddings import Embedder
+from assistant.index.full_text import FullText, open_full_text
+from assistant.index.meaning import Meaning
+from assistant.index.question import Question, read_question
+from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits
+from assistant.index.sync import ReadDialog, Synchroniser
+from assistant.index.upkeep import Upkeep
+from assistant.index.vector_store import VectorSpace, VectorStore
+from assistant.index.vectors import Backend, open_store
+
+Mode = Literal["hybrid", "text", "off"]
+"""Words and vectors; words alone; not usable now."""
+
+# Hits may fall away as the same place or below the score, so more candidates than results are looked at.
+_CANDIDATES_A_RESULT = 4
+
+NO_EMBEDDER = "Searching by words alone: no embedder is set."
+NOT_OWNER = "Searching by words alone, as they were indexed last: another process owns this home."
+NO_INDEX = "The search index cannot be used now: it is being rebuilt from the files."
+LATE = "Searching by words alone this time: the embedder took too long."
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Where the index is and how it behaves."""
+
+    root: Path
+    """The home."""
+    backend: Backend = "auto"
+    server_url: str = ""
+    """Address of a Chroma server, for `chroma-server`."""
+    is_owner: bool = True
+    """False in a process that does not own the home: it searches the words that are indexed and changes nothing."""
+    is_watching: bool = True
+    """Follow changes on disk; without it only `sync` looks."""
+    vector_seconds: float = 2.0
+    """How long a search waits for vectors."""
+    text_seconds: float = 2.0
+    """How long a search waits for files that were not read yet since the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Hits, best first, and what the person should know about how they were found."""
+
+    hits: tuple[SearchHit, ...]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """What the index holds and what it is busy with."""
+
+    files: int
+    chunks: int
+    pending: int
+    """Files to read and vectors to make."""
+    progress: float
+    """0 to 1; 1 when nothing is pending."""
+    mode: Mode
+    notices: tuple[str, ...] = ()
+    """Degradations that hold now, and files in an unusual encoding."""
+
+
+class MemoryIndex:
+    """Search over memory files and past conversations. Open it with `async with`; it then follows the files itself."""
+
+    def __init__(
+        self,
+        settings: IndexSettings,
+        embedder: Embedder | None,
+        read_dialog: ReadDialog,
+        now: Callable[[], dt.datetime],
+        mask: Callable[[str], str] = str,
+        on_change: Callable[[frozenset[str]], None] | None = None,
+    ) -> None:
+        """`now` is the person's time, `mask` hides secrets, `on_change` gets names of files whose content changed."""
+        self._settings = settings
+        self._embedder = embedder
+        self._read_dialog = read_dialog
+        self._now = now
+        self._mask = mask
+        self._on_change = on_change or _ignore
+        self._full_text: FullText | None = None
+        self._meaning: Meaning | None = None
+        self._upkeep: Upkeep | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open the words; files are read and vectors made in the background."""
+        root = self._settings.root
+        path = root / "index" / "full_text.sqlite"
+        if not self._settings.is_owner:
+            with suppress(IndexingError):
+                self._full_text = await asyncio.to_thread(FullText, path, False)
+            return self
+        self._full_text = await asyncio.to_thread(open_full_text, path)
+        if self._embedder is not None:
+            cache_path = root / "index" / "embeddings.sqlite"
+            self._meaning = Meaning(self._embedder, self._full_text, cache_path, self._open_store)
+        synchroniser = Synchroniser(root, self._full_text, self._read_dialog, self._mask)
+        self._upkeep = Upkeep(root, self._full_text, synchroniser, self._meaning, self._on_change)
+        self._upkeep.start(self._settings.is_watching)
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Stop at the end of the current step and close every file."""
+        if self._upkeep is not None:
+            await self._upkeep.stop()
+        if self._meaning is not None:
+            await self._meaning.close()
+        if self._full_text is not None:
+            await asyncio.to_thread(self._full_text.close)
+
+    async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> SearchAnswer:
+        """The places that answer `query` with a relevance of at least `min_score`, best first."""
+        question = read_question(query, self._now().date())
+        if not question.text:
+            return SearchAnswer(())
+        full_text = self._full_text
+        if full_text is None:
+            return SearchAnswer((), (NO_INDEX,))
+        notices: list[str] = []
+        # Both waits run at the same time: together they may not keep a person waiting.
+        vectors = asyncio.create_task(self._cosines(question, notices))
+        try:
+            await self._wait_for_files(notices)
+            words = await asyncio.to_thread(_word_scores, full_text, question)
+            cosines = await vectors
+            calibration = self._meaning.calibration if self._meaning is not None and cosines is not None else None
+            candidates = fuse(words, cosines or {})[: max_results * _CANDIDATES_A_RESULT]
+            hits = await asyncio.to_thread(_hits, full_text, question, candidates, calibration, max_results, min_score)
+        except IndexingError:
+            self._look()
+            return SearchAnswer((), (NO_INDEX,))
+        finally:
+            vectors.cancel()
+        return SearchAnswer(tuple(hits), tuple(notices))
+
+    def status(self) -> IndexStatus:
+        """What the index holds and does now."""
+        full_text, upkeep = self._full_text, self._upkeep
+        if full_text is None:
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX,))
+        try:
+            counts = full_text.counts()
+            encodings = full_text.notices()
+        except IndexingError:
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX,))
+        if upkeep is None:
+            return IndexStatus(counts.files, counts.chunks, 0, 1.0, "text", (NOT_OWNER, *encodings))
+        unread = upkeep.progress.total - upkeep.progress.done
+        waiting = counts.pending if self._meaning is not None else 0
+        whole = upkeep.progress.total + counts.with_vector
+        notices = [notice for notice in (upkeep.text_notice, self._vector_notice(), *encodings) if notice]
+        return IndexStatus(
+            files=counts.files,
+            chunks=counts.chunks,
+            pending=unread + waiting,
+            progress=1.0 - (unread + waiting) / whole if whole else 1.0,
+            mode="hybrid" if upkeep.is_meaning_open and not upkeep.vector_notice else "text",
+            notices=tuple(notices),
+        )
+
+    async def sync(self) -> None:
+        """Look at the files now; returns when words and vectors agree with them, or vectors cannot be made for now."""
+        if self._upkeep is not None:
+            await self._upkeep.wait_filled(self._upkeep.look())
+
+    async def sync_words(self) -> None:
+        """Look at the files now; returns when their words can be found. Vectors follow in the background."""
+        if self._upkeep is not None:
+            await self._upkeep.wait_read(self._upkeep.look())
+
+    async def rebuild(self) -> None:
+        """Make the whole index anew from the files; vectors come from the cache where their text is unchanged."""
+        if self._upkeep is not None:
+            await self._upkeep.rebuild()
+
+    async def purge(self) -> None:
+        """After a forget: leave nothing in the index's files of what stands in no file any more."""
+        if self._upkeep is not None:
+            await self.sync()
+            await self._upkeep.purge()
+
+    async def _wait_for_files(self, notices: list[str]) -> None:
+        upkeep = self._upkeep
+        if upkeep is None:
+            notices.append(NOT_OWNER)
+            return
+        try:
+            await asyncio.wait_for(upkeep.is_read_once.wait(), self._settings.text_seconds)
+        except TimeoutError:
+            done, total = upkeep.progress.done, upkeep.progress.total
+            notices.append(f"Files are still being read: {done} of {total} so far." if total else NO_INDEX)
+        if upkeep.text_notice:
+            notices.append(upkeep.text_notice)
+
+    async def _cosines(self, question: Question, notices: list[str]) -> dict[int, float] | None:
+        """Cosine of the nearest chunks; None, with a notice, where words must answer alone."""
+        if self._upkeep is None:
+            return None
+        try:
+            async with asyncio.timeout(self._settings.vector_seconds):
+                await self._upkeep.is_meaning_settled.wait()
+                if notice := self._vector_notice():
+                    notices.append(notice)
+                if self._meaning is None or not self._upkeep.is_meaning_open:
+                    return None
+                near = await self._meaning.nearest(question.text, CANDIDATES)
+        except TimeoutError:
+            if self._upkeep.is_read_once.is_set():
+                notices.append(LATE)
+            return None
+        except IndexingError as error:
+            notices.append(f"Searching by words alone this time: {error}")
+            self._look()
+            return None
+        return None if near is None else {chunk.chunk_id: chunk.cosine for chunk in near}
+
+    def _vector_notice(self) -> str:
+        if self._meaning is None or self._upkeep is None:
+            return NO_EMBEDDER
+        if self._upkeep.vector_notice or not self._upkeep.is_meaning_open:
+            return self._upkeep.vector_notice
+        if self._meaning.is_complete_enough():
+            return ""
+        return f"Searching by words alone: {self._meaning.made_share():.0%} of the vectors are made."
+
+    def _look(self) -> None:
+        if self._upkeep is not None:
+            self._upkeep.look()
+
+    def _open_store(self, space: VectorSpace, is_fresh: bool) -> VectorStore:
+        settings = self._settings
+        return open_store(settings.backend, settings.root / "index", space, settings.server_url, is_fresh)
+
+
+def _ignore(names: frozenset[str]) -> None:
+    """For callers who need not know what changed."""
+
+
+def _word_scores(full_text: FullText, question: Question) -> dict[int, float]:
+    return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
+
+
+def _hits(
+    full_text: FullText,
+    question: Question,
+    candidates: list[Candidate],
+    calibration: Calibration | None,
+    max_results: int,
+    min_score: float,
+) -> list[SearchHit]:
+    ids = [candidate.chunk_id for candidate in candidates]
+    chunks, shares = full_text.chunks(ids), full_text.shares(question, ids)
+    return select_hits(candidates, chunks, shares, calibration, question, max_results, min_score)

@@ -1,0 +1,208 @@
+"""Two rankings become one: fusion, relevance, and hits with path, lines and snippet (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence
+from assistant.index.chunker import Chunk, ChunkKind
+from assistant.index.question import Question
+from assistant.index.terms import is_cjk
+
+CANDIDATES = 200
+"""Chunks either ranking hands over."""
+VECTOR_WEIGHT = 0.4
+SNIPPET_CHARS = 300
+COMPANY = 0.17
+"""Share of the best relevance that is added to every chunk's own."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A place that answers a question."""
+
+    path: str
+    """From the home, with slashes."""
+    first_line: int
+    last_line: int
+    """1-based and inclusive, of the chunk `text`."""
+    heading: str
+    snippet: str
+    """The lines that answer best, at most 300 characters."""
+    text: str
+    relevance: float
+    """0 to 1, with the same meaning for every embedder and without one."""
+    kind: ChunkKind
+    day: str
+    session_id: str = ""
+    message_id: str = ""
+    """Of the line the snippet starts with, in a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk either ranking found; `cosine` is None where no vector told of it."""
+
+    chunk_id: int
+    score: float
+    cosine: float | None
+
+
+def fuse(
+    word_scores: Mapping[int, float], cosines: Mapping[int, float], vector_weight: float = VECTOR_WEIGHT
+) -> list[Candidate]:
+    """Best first: `vector_weight` x cosine between the smallest and the largest + the rest x words / the best.
+
+    Scores are added and not ranks: words that fit by a large margin stay ahead. Where one side is empty, the other
+    alone decides.
+    """
+    words = _share_of_best(word_scores)
+    vectors = _between_extremes(cosines)
+    word_weight = 1.0 - vector_weight
+    if not words or not vectors:
+        word_weight = vector_weight = 1.0
+    scores = {
+        chunk_id: word_weight * words.get(chunk_id, 0.0) + vector_weight * vectors.get(chunk_id, 0.0)
+        for chunk_id in [*words, *(key for key in vectors if key not in words)]
+    }
+    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return [Candidate(chunk_id, score, cosines.get(chunk_id)) for chunk_id, score in ordered]
+
+
+def select_hits(
+    candidates: Sequence[Candidate],
+    chunks: Mapping[int, Chunk],
+    shares: Mapping[int, float],
+    calibration: Calibration | None,
+    question: Question,
+    max_results: int,
+    min_score: float,
+) -> list[SearchHit]:
+    """The hits at or above `min_score`, in the order of the candidates, each place once."""
+    relevances = rate_candidates(candidates, chunks, shares, calibration, question)
+    hits: list[SearchHit] = []
+    taken: list[Chunk] = []
+    for candidate in candidates:
+        relevance = relevances.get(candidate.chunk_id, 0.0)
+        if relevance <= 0.0 or relevance < min_score or len(hits) == max_results:
+            continue
+        chunk = chunks[candidate.chunk_id]
+        if not any(_is_same_place(chunk, other) for other in taken):
+            taken.append(chunk)
+            hits.append(_hit(chunk, relevance, question.terms))
+    return hits
+
+
+def rate_candidates(
+    candidates: Sequence[Candidate],
+    chunks: Mapping[int, Chunk],
+    shares: Mapping[int, float],
+    calibration: Calibration | None,
+    question: Question,
+) -> dict[int, float]:
+    """How well each chunk answers, 0 to 1; without an embedder the share of the question's terms.
+
+    Beside a sure answer a less sure one counts for more: questions with several pieces of evidence find each of them
+    only half as well.
+    """
+    if calibration is None:
+        return {candidate.chunk_id: shares.get(candidate.chunk_id, 0.0) for candidate in candidates}
+    is_cjk_question = is_cjk(question.text)
+    own: dict[int, float] = {}
+    for candidate in candidates:
+        if (chunk := chunks.get(candidate.chunk_id)) is not None:
+            share = shares.get(candidate.chunk_id, 0.0)
+            evidence = Evidence(share, candidate.cosine, is_cjk(chunk.text) != is_cjk_question)
+            own[candidate.chunk_id] = calibration.relevance(evidence)
+    best = min(max(own.values(), default=0.0), 1.0)
+    company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
+    return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}
+
+
+def make_snippet(text: str, terms: Sequence[str], max_chars: int = SNIPPET_CHARS) -> Snippet:
+    """The run of whole lines within `max_chars` that holds most of the terms; a longer line is cut around them."""
+    lines = _LINE_END.split(text)
+    plain = [line.lower() for line in lines]
+    found = [sum(term in line for term in terms) for line in plain]
+    best = max(range(len(lines)), key=lambda index: (found[index], bool(lines[index].strip()), -index))
+    first = last = best
+    size = len(lines[best])
+    if size > max_chars:
+        return Snippet(_cut_around(lines[best], plain[best], terms, max_chars), best)
+    while last + 1 < len(lines) and size + len(lines[last + 1]) < max_chars:
+        last += 1
+        size += len(lines[last]) + 1
+    while first > 0 and size + len(lines[first - 1]) < max_chars:
+        first -= 1
+        size += len(lines[first]) + 1
+    return Snippet("\n".join(lines[first : last + 1]).strip(), best)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A few lines of a chunk, and which line of it answers best, from 0."""
+
+    text: str
+    best_line: int
+
+
+def _share_of_best(scores: Mapping[int, float]) -> dict[int, float]:
+    best = max(scores.values(), default=0.0)
+    return {key: score / best for key, score in scores.items()} if best > 0.0 else dict.fromkeys(scores, 0.0)
+
+
+def _between_extremes(cosines: Mapping[int, float]) -> dict[int, float]:
+    if not cosines:
+        return {}
+    low, high = min(cosines.values()), max(cosines.values())
+    spread = high - low
+    return {key: (cosine - low) / spread if spread > 0.0 else 1.0 for key, cosine in cosines.items()}
+
+
+def _is_same_place(chunk: Chunk, other: Chunk) -> bool:
+    """True for the same words elsewhere, and for two chunks that share more than half of their lines."""
+    if chunk.text == other.text:
+        return True
+    if chunk.path != other.path or chunk.session_id != other.session_id or chunk.kind != other.kind:
+        return False
+    shared = min(chunk.last_line, other.last_line) - max(chunk.first_line, other.first_line) + 1
+    shorter = min(_line_count(chunk), _line_count(other))
+    # The parts of one long line are not the same place.
+    return shorter > 1 and shared > shorter / 2
+
+
+def _line_count(chunk: Chunk) -> int:
+    return chunk.last_line - chunk.first_line + 1
+
+
+def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
+    snippet = make_snippet(chunk.text, terms)
+    return SearchHit(
+        path=chunk.path,
+        first_line=chunk.first_line,
+        last_line=chunk.last_line,
+        heading=chunk.heading,
+        snippet=snippet.text,
+        text=chunk.text,
+        relevance=round(relevance, 3),
+        kind=chunk.kind,
+        day=chunk.day,
+        session_id=chunk.session_id,
+        message_id=_message_at(chunk.message_ids, snippet.best_line),
+    )
+
+
+def _message_at(message_ids: Sequence[str], line: int) -> str:
+    return message_ids[min(line, len(message_ids) - 1)] if message_ids else ""
+
+
+def _cut_around(line: str, plain: str, terms: Iterable[str], max_chars: int) -> str:
+    places = [place for term in terms if (place := plain.find(term)) >= 0]
+    start = max(min(places, default=0) - max_chars // 4, 0)
+    end = min(start + max_chars - 2, len(line))
+    before, after = "…" if start else "", "…" if end < len(line) else ""
+    return f"{before}{line[start:end]}{after}"

@@ -1,0 +1,1 @@
+"""Long-term memory as files: one writer, every change logged."""

@@ -1,0 +1,200 @@
+"""The one writer of memory files: read, add lines under a heading, save with a digest check, undo."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from assistant.atomic_io import encode, hold_lock, replace_file
+from assistant.errors import ConflictError, WorkspaceError
+from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
+from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
+from assistant.memory.merge import Conflict, Merge, merge
+from assistant.redaction import mask_secrets
+from assistant.text_encoding import decode_text
+from assistant.workspace import Workspace
+
+__all__ = ["OUTSIDE_WRITER", "Conflict", "Merge", "Note", "Notes", "Origin", "merge"]
+
+OUTSIDE_WRITER = "outside"
+"""`writer` of a change that was made in an editor or by another program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A memory file as it stands on disk: lines end with `\\n`; text and digest of a missing file are empty.
+
+    `notice` says in plain words what was odd about the file, such as an encoding other than UTF-8.
+    """
+
+    name: str
+    text: str
+    digest: str
+    notice: str | None = None
+
+
+class Notes:
+    """Reads and writes the memory files of one workspace; each write is masked of secrets, logged and told."""
+
+    def __init__(self, workspace: Workspace, log: MemoryLog, now: Callable[[], datetime]) -> None:
+        """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others."""
+        self._workspace = workspace
+        self._log = log
+        self._now = now
+        self.on_change: list[Callable[[MemoryChange], None]] = []
+        """Called after each change, in the thread that wrote."""
+
+    def read(self, name: str) -> Note:
+        """The file as text whatever its encoding; a missing one is empty."""
+        content = _content(name, self._workspace.memory_path(name))
+        decoded = decode_text(content)
+        return Note(name, decoded.text, digest_of(content), decoded.notice(name) or None)
+
+    def save(self, name: str, text: str, base_digest: str, writer: str | Origin) -> MemoryChange | None:
+        """Put `text` in place of the file that had `base_digest`; None when that changes nothing.
+
+        Raises `ConflictError`, with nothing written, when the file is not what it was.
+        """
+        path = self._workspace.memory_path(name)
+        with hold_lock(path):
+            content = _content(name, path)
+            if digest_of(content) != base_digest:
+                raise ConflictError(name)
+            changes = self._replace(name, path, content, text, _origin(writer))
+        return self._tell(changes)
+
+    def add_lines(
+        self, name: str, heading: str, lines: list[str], writer: str | Origin, replaces: str | None = None
+    ) -> MemoryChange | None:
+        """Add list items under a heading, which is made when missing, or put them in place of one old line.
+
+        Lines that stand in the file already are left out; None when nothing is left to write. Raises `WorkspaceError`
+        when the line to replace does not stand there.
+        """
+        path = self._workspace.memory_path(name)
+        masked = mask_secrets("\n".join(lines))
+        with hold_lock(path):
+            content = _content(name, path)
+            text = decode_text(content).text
+            if replaces is None:
+                new = new_lines_of(text, [masked.text])
+                after = with_lines_under(text, heading, new) if new else text
+            else:
+                after = _replaced(name, text, masked.text, replaces)
+            changes = self._replace(name, path, content, after, _origin(writer), masked.kinds)
+        return self._tell(changes)
+
+    def undo(self, change_id: str, writer: str | Origin) -> MemoryChange | None:
+        """Take one change back and keep what was written since; None when nothing of it is left.
+
+        Raises `ConflictError` when its lines were changed again since, `WorkspaceError` when there is no such change.
+        """
+        change = self._log.change(change_id)
+        if change is None:
+            raise WorkspaceError(f"The memory log has no change {change_id!r}.")
+        path = self._workspace.memory_path(change.path)
+        with hold_lock(path):
+            content = _content(change.path, path)
+            merged = merge(self._log.text_after(change), self._log.text_before(change), decode_text(content).text)
+            if merged.conflicts:
+                raise ConflictError(change.path)
+            changes = self._replace(change.path, path, content, merged.text, _origin(writer))
+        return self._tell(changes)
+
+    def note_outside_change(self, name: str) -> MemoryChange | None:
+        """Log what an editor or another program made of the file.
+
+        None when the log knows it so, or sees the file for the first time.
+        """
+        path = self._workspace.memory_path(name)
+        with hold_lock(path):
+            change = self._record_outside(name, _content(name, path))
+        return self._tell([change])
+
+    def _replace(
+        self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
+    ) -> list[MemoryChange | None]:
+        """Write and log; what happened outside since the newest logged change is logged before it.
+
+        `kinds` is given where the new part of the text is masked already.
+        """
+        decoded = decode_text(content)
+        if kinds is None:
+            masked = mask_secrets(text)
+            text, kinds = masked.text, masked.kinds
+        text = encode(text.replace("\0", "")).decode()
+        if text == decoded.text:
+            return []
+        outside = self._record_outside(name, content)
+        new_content = encode(text.replace("\n", decoded.newline))
+        replace_file(path, new_content)
+        try:
+            change = self._record(name, text, new_content, origin, kinds)
+        except OSError:
+            # A change that cannot be logged is none.
+            with suppress(OSError):
+                replace_file(path, content)
+            raise
+        return [outside, change]
+
+    def _record_outside(self, name: str, content: bytes) -> MemoryChange | None:
+        """The logged change, None where there was none or the file was never seen before: that is no change."""
+        digest = self._log.latest_digest(name)
+        if digest_of(content) == digest:
+            return None
+        decoded = decode_text(content)
+        original = None if decoded.is_utf8 else content
+        change = self._record(name, decoded.text, content, Origin(OUTSIDE_WRITER), (), original)
+        return change if digest else None
+
+    def _record(
+        self,
+        name: str,
+        text: str,
+        content: bytes,
+        origin: Origin,
+        kinds: tuple[str, ...],
+        original: bytes | None = None,
+    ) -> MemoryChange | None:
+        return self._log.record(
+            name,
+            text,
+            digest_of(content),
+            origin,
+            change_id=uuid.uuid4().hex,
+            at=self._now().isoformat(timespec="milliseconds"),
+            masked=kinds,
+            original=original,
+        )
+
+    def _tell(self, changes: list[MemoryChange | None]) -> MemoryChange | None:
+        """Tell every change, once no lock is held, and return the newest."""
+        told = [change for change in changes if change]
+        for change in told:
+            for tell in self.on_change:
+                tell(change)
+        return told[-1] if told else None
+
+
+def _content(name: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise WorkspaceError(f"{name} cannot be read: {error}") from None
+
+
+def _replaced(name: str, text: str, lines: str, replaces: str) -> str:
+    without = with_line_replaced(text, replaces, [])
+    if without is None:
+        raise WorkspaceError(f"{name} has no line {replaces!r}. Give one whole line as it stands there.")
+    return with_line_replaced(text, replaces, new_lines_of(without, [lines])) or ""
+
+
+def _origin(writer: str | Origin) -> Origin:
+    return Origin(writer) if isinstance(writer, str) else writer

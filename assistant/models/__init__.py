@@ -1,0 +1,1 @@
+"""Who answers: a provider's model, a server on loopback, or the built-in offline assistant."""

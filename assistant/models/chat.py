@@ -1,0 +1,253 @@
+"""Settings → the model that answers: a provider's, one on loopback, or the built-in offline assistant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+from agentscope.model import ChatModelBase
+
+from assistant.errors import ModelError, ModelUnreachableError, SettingsError
+from assistant.models.call_ids import fresh_call_id
+from assistant.models.detect import PLACES, LocalServer, Place, look_up_local_servers
+from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
+from assistant.models.offline import OFFLINE_NAME, OfflineModel
+from assistant.models.provider_models import DashScopeModel, OpenAICompatibleModel
+from assistant.models.server_report import (
+    ListedModel,
+    ask_server,
+    direct_client,
+    is_loopback,
+    list_models,
+    size_in_name,
+)
+from assistant.models.windows import window_of
+from assistant.settings import Settings
+from assistant.tokens import Vocabulary, vocabulary_for
+
+__all__ = [
+    "ChatModel",
+    "ProviderName",
+    "connect_compactor",
+    "connect_model",
+    "explain_model_error",
+    "fresh_call_id",
+    "is_context_overflow",
+    "window_told_by",
+]
+
+ProviderName = Literal["dashscope", "openai", "offline"]
+
+DASHSCOPE_URL = "https://dashscope.aliyuncs.com/compatible-mode/v1"
+DASHSCOPE_MODEL = "qwen-plus"
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_MODEL = "gpt-5.4"
+OFFLINE_WINDOW_TOKENS = 128_000
+# Below this size a model invents finished work and loses facts when it summarises.
+FIT_BILLIONS = 3.0
+# A server that is asked what it is, and does not say so within this time, is taken as it comes.
+_ASK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A model ready to answer, and what is known of it.
+
+    `how` is one line: what was tried, what answered. `calls_tools` is False only where the server says that the model
+    cannot; it would refuse every request that offers tools.
+    """
+
+    model: ChatModelBase
+    name: str
+    provider: ProviderName
+    address: str
+    window_tokens: int
+    vocabulary: Vocabulary
+    is_language_model: bool
+    is_fit_for_summaries: bool
+    how: str
+    calls_tools: bool = True
+
+    @property
+    def is_local(self) -> bool:
+        """True when nothing that is said leaves this machine."""
+        return self.provider == "offline" or is_loopback(self.address)
+
+    async def close(self) -> None:
+        """Let go of the connections; may be called twice."""
+        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+            await self.model.client.close()
+
+
+async def connect_model(settings: Settings, places: Sequence[Place] = PLACES) -> ChatModel:
+    """The model the settings ask for; with `auto`: a key, else an address or a server on loopback, else offline.
+
+    Nothing is asked of a model here, only what a server lists. Raises `SettingsError` when a key or name is missing and
+    `ModelUnreachableError` when a name is needed and the server that could tell one does not answer.
+    """
+    match settings.provider:
+        case "dashscope":
+            return await _connect_dashscope(settings)
+        case "openai":
+            return await _connect_openai(settings)
+        case "offline":
+            return connect_offline(settings, "The built-in offline assistant was asked for.")
+        case "auto":
+            return await _connect_first(settings, places)
+
+
+async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | None:
+    """The model for summaries and memory: the one set for it, else the chat model; None when it is not fit for it."""
+    if not settings.compactor_model or chat.provider == "offline":
+        return chat if chat.is_fit_for_summaries else None
+    update = {"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
+    named = settings.model_copy(update=update)
+    compactor = await connect_model(named)
+    if compactor.is_fit_for_summaries:
+        return compactor
+    await compactor.close()
+    return None
+
+
+def connect_offline(settings: Settings, how: str) -> ChatModel:
+    """The built-in offline assistant."""
+    window = settings.max_input_length or OFFLINE_WINDOW_TOKENS
+    return ChatModel(
+        model=OfflineModel(window, settings.home, settings.language),
+        name=OFFLINE_NAME,
+        provider="offline",
+        address="",
+        window_tokens=window,
+        vocabulary="bytes",
+        is_language_model=False,
+        is_fit_for_summaries=False,
+        how=how,
+    )
+
+
+async def _connect_first(settings: Settings, places: Sequence[Place]) -> ChatModel:
+    key = settings.api_key.get_secret_value()
+    if settings.base_url and not _is_openai(settings.base_url):
+        is_dashscope = "aliyuncs.com" in settings.base_url or "compatible-mode" in settings.base_url
+        return await (_connect_dashscope(settings) if is_dashscope else _connect_openai(settings))
+    if settings.dashscope_api_key.get_secret_value() or (key and not _is_openai_name(settings.model)):
+        return await _connect_dashscope(settings)
+    if settings.openai_api_key.get_secret_value() or key:
+        return await _connect_openai(settings)
+    look_up = await look_up_local_servers(places=places)
+    told = f"No key is set. {look_up.describe()}"
+    if server := _server_with(settings.model, look_up.servers):
+        return await _connect_openai(settings.model_copy(update={"base_url": server.base_url}), told)
+    return connect_offline(settings, told)
+
+
+async def _connect_dashscope(settings: Settings) -> ChatModel:
+    key = settings.api_key.get_secret_value() or settings.dashscope_api_key.get_secret_value()
+    if not key:
+        raise SettingsError("DASHSCOPE_API_KEY", "is not set, and the provider dashscope needs it.")
+    # OPENAI_BASE_URL may be set for other programs: DashScope's key is never sent to OpenAI.
+    base_url = DASHSCOPE_URL if not settings.base_url or _is_openai(settings.base_url) else settings.base_url
+    name = settings.model or DASHSCOPE_MODEL
+    # DashScope lists no windows, so only a stand-in on loopback is asked.
+    listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
+    window = _window(settings, listed, base_url)
+    model = DashScopeModel(name, base_url, key, window)
+    return _chat_model(model, "dashscope", base_url, listed, window, f"{name} at DashScope, by the key that is set.")
+
+
+async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
+    key = settings.api_key.get_secret_value() or settings.openai_api_key.get_secret_value()
+    base_url = settings.base_url or OPENAI_URL
+    if not key and _is_openai(base_url):
+        raise SettingsError(
+            "OPENAI_API_KEY", "is not set, and neither is PALIMPSEST_BASE_URL for a server of your own."
+        )
+    if settings.model or _is_openai(base_url):
+        listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
+    else:
+        listed = await _first_listed(base_url, key)
+    window = _window(settings, listed, base_url)
+    model = OpenAICompatibleModel(listed.name, base_url, key, window)
+    how = " ".join(part for part in (told, f"{listed.name} at {base_url}.") if part)
+    return _chat_model(model, "openai", base_url, listed, window, how)
+
+
+def _chat_model(
+    model: ChatModelBase, provider: ProviderName, base_url: str, listed: ListedModel, window_tokens: int, how: str
+) -> ChatModel:
+    size = listed.size_billions or size_in_name(listed.name)
+    return ChatModel(
+        model=model,
+        name=listed.name,
+        provider=provider,
+        address=base_url,
+        window_tokens=window_tokens,
+        vocabulary=vocabulary_for(listed.name),
+        is_language_model=True,
+        is_fit_for_summaries=size is None or size >= FIT_BILLIONS,
+        how=how,
+        calls_tools=listed.calls_tools is not False,
+    )
+
+
+async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
+    """What the server tells of the model `name`; nothing but the name where it does not answer."""
+    is_local = is_loopback(base_url)
+    if _is_openai(base_url):
+        return ListedModel(name)
+    async with _client(base_url, key) as client:
+        try:
+            models = await list_models(client, base_url)
+        except (httpx.HTTPError, ValueError):
+            return ListedModel(name)
+        listed = next((model for model in models if model.name == name), ListedModel(name))
+        return await ask_server(client, base_url, listed) if is_local else listed
+
+
+async def _first_listed(base_url: str, key: str) -> ListedModel:
+    async with _client(base_url, key) as client:
+        try:
+            models = await list_models(client, base_url)
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code in (401, 403):
+                raise ModelError(f"{base_url} asks for a key. Set PALIMPSEST_API_KEY.") from None
+            raise SettingsError("PALIMPSEST_MODEL", f"is not set, and {base_url} lists no models.") from None
+        except httpx.HTTPError as error:
+            raise as_model_error(error, base_url, key) from None
+        except ValueError:
+            raise ModelUnreachableError(f"What answers at {base_url} is no model server.") from None
+        if not models:
+            raise ModelError(f"The server at {base_url} has no chat model yet. Load or download one there.")
+        return await ask_server(client, base_url, models[0]) if is_loopback(base_url) else models[0]
+
+
+def _client(base_url: str, key: str) -> httpx.AsyncClient:
+    if is_loopback(base_url):
+        return direct_client(_ASK_SECONDS, key)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx.AsyncClient(timeout=_ASK_SECONDS, headers=headers)
+
+
+def _window(settings: Settings, listed: ListedModel, base_url: str) -> int:
+    return window_of(
+        listed.name,
+        setting=settings.max_input_length,
+        reported=listed.window_tokens,
+        is_local=is_loopback(base_url),
+    )
+
+
+def _server_with(name: str, servers: Sequence[LocalServer]) -> LocalServer | None:
+    """The first server that has the model asked for; without a name the first of all."""
+    return next((server for server in servers if not name or name in server.models), None)
+
+
+def _is_openai(base_url: str) -> bool:
+    return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
+
+
+def _is_openai_name(name: str) -> bool:
+    return name.lower().startswith(("gpt", "chatgpt", "o1", "o3", "o4"))

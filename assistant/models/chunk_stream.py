@@ -1,0 +1,66 @@
+"""A provider's stream as AgentScope's parsers get it: each call with an id of its own, no answer cut short."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from types import TracebackType
+
+from openai import AsyncStream
+from openai.types.chat import ChatCompletionChunk
+from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
+
+from assistant.errors import ModelError
+from assistant.models.call_ids import CallIds
+
+
+class CheckedStream:
+    """The chunks of one answer; entered and iterated like the `AsyncStream` it stands for.
+
+    Raises `ModelError` when the chunks end before the provider has said that the answer ends.
+    """
+
+    def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds) -> None:
+        self._stream = stream
+        self._calls = _Calls(ids)
+
+    async def __aenter__(self) -> AsyncIterator[ChatCompletionChunk]:
+        return self._checked(await self._stream.__aenter__())
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._stream.__aexit__(kind, error, traceback)
+
+    async def _checked(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
+        has_ended = False
+        async for chunk in chunks:
+            for choice in chunk.choices:
+                has_ended = has_ended or choice.finish_reason is not None
+                for delta in choice.delta.tool_calls or ():
+                    self._calls.renumber(delta)
+            yield chunk
+        if not has_ended:
+            raise ModelError("The answer broke off before its end: the connection was closed.")
+
+
+class _Calls:
+    """The calls of one reply so far: which wire index and id stand for which call."""
+
+    def __init__(self, ids: CallIds) -> None:
+        self._ids = ids
+        self._wire_ids: dict[int, str] = {}
+        self._current: dict[int, int] = {}
+        self._own_ids: list[str] = []
+
+    def renumber(self, delta: ChoiceDeltaToolCall) -> None:
+        """Give the delta the index and id of its call, or those of a new one."""
+        # Typed as always there, yet some servers leave the index out, and some send 0 for every call.
+        wire_index: int = delta.index or 0
+        number = self._current.get(wire_index)
+        if number is None or (delta.id and delta.id != self._wire_ids[number]):
+            number = len(self._own_ids)
+            self._wire_ids[number] = delta.id or ""
+            self._current[wire_index] = number
+            self._own_ids.append(self._ids.unique(delta.id or ""))
+        delta.index = number
+        delta.id = self._own_ids[number]

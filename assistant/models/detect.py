@@ -1,0 +1,117 @@
+"""Look for model servers on loopback, all at once, and tell what was tried and what answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import httpx
+
+from assistant.models.server_report import direct_client, list_models
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server of a kind listens by default."""
+
+    name: str
+    port: int
+
+
+PLACES = (
+    Place("Ollama", 11434),
+    Place("LM Studio", 1234),
+    Place("llama-server", 8080),
+    Place("Jan", 1337),
+    Place("vLLM", 8000),
+)
+LOOK_SECONDS = 0.3
+
+Outcome = Literal["models", "no models", "asks for a key", "something else answers", "nothing answers"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A server on loopback with models to offer; `window_tokens` is that of the first model, where it is told."""
+
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+    window_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One place that was tried; `server` is there when the outcome is `models`."""
+
+    place: Place
+    outcome: Outcome
+    server: LocalServer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """All places that were tried, in order of preference."""
+
+    probes: tuple[Probe, ...]
+
+    @property
+    def servers(self) -> list[LocalServer]:
+        """The servers that have models."""
+        return [probe.server for probe in self.probes if probe.server is not None]
+
+    def describe(self) -> str:
+        """One line: what was tried, what answered."""
+        tried = ", ".join(f"{probe.place.name} ({probe.place.port})" for probe in self.probes)
+        told = [_tell(probe) for probe in self.probes if probe.outcome != "nothing answers"]
+        return f"Looked on this machine for {tried}: {'; '.join(told) or 'nothing answered'}."
+
+
+async def look_up_local_servers(
+    timeout_seconds: float = LOOK_SECONDS, places: Sequence[Place] = PLACES, host: str = "127.0.0.1"
+) -> LookUp:
+    """Try every place at the same time; takes `timeout_seconds` at most, however silent they are."""
+    async with direct_client(timeout_seconds) as client:
+        probes = await asyncio.gather(*(_probe(client, host, place, timeout_seconds) for place in places))
+    return LookUp(tuple(probes))
+
+
+async def find_local_servers(timeout_seconds: float = LOOK_SECONDS) -> list[LocalServer]:
+    """The model servers that run on this machine, in order of preference."""
+    return (await look_up_local_servers(timeout_seconds)).servers
+
+
+async def _probe(client: httpx.AsyncClient, host: str, place: Place, timeout_seconds: float) -> Probe:
+    base_url = f"http://{host}:{place.port}/v1"
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            models = await list_models(client, base_url)
+    except httpx.HTTPStatusError as error:
+        asks = error.response.status_code in (401, 403)
+        return Probe(place, "asks for a key" if asks else "something else answers")
+    except (TimeoutError, httpx.HTTPError):
+        return Probe(place, "nothing answers")
+    except ValueError:
+        return Probe(place, "something else answers")
+    if not models:
+        return Probe(place, "no models")
+    names = tuple(model.name for model in models)
+    return Probe(place, "models", LocalServer(place.name, base_url, names, models[0].window_tokens))
+
+
+def _tell(probe: Probe) -> str:
+    name = probe.place.name
+    match probe.outcome:
+        case "models":
+            count = len(probe.server.models) if probe.server else 0
+            return f"{name} answered with {count} model{'' if count == 1 else 's'}"
+        case "no models":
+            return f"{name} answered but has no chat model yet"
+        case "asks for a key":
+            return f"{name} asks for a key (PALIMPSEST_API_KEY with PALIMPSEST_BASE_URL)"
+        case "something else answers":
+            return f"at {name}'s port something else answers"
+        case "nothing answers":
+            return f"{name} did not answer"

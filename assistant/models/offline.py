@@ -1,0 +1,96 @@
+"""The built-in offline assistant: no language model, but the real tool loop, driven by fixed rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from agentscope.credential import CredentialBase
+from agentscope.formatter import OpenAIChatFormatter
+from agentscope.model import ChatModelBase, ChatResponse
+from agentscope.tool import ToolChoice
+
+from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text
+from assistant.models.call_ids import fresh_call_id
+from assistant.models.offline_replies import OfferedTool, PlannedCall, ToolOutcome, next_move
+from assistant.models.offline_requests import read_request
+from assistant.prompts import Language, language_of
+
+OFFLINE_NAME = "offline"
+_PIECE_CHARS = 48
+
+
+class OfflineModel(ChatModelBase):
+    """Lists, reads and searches files, saves and looks up memories; answers nothing it has not looked up.
+
+    Deterministic: the same conversation and tools bring the same reply. It replies in the language of the message
+    unless one is set.
+    """
+
+    type = "offline_chat"
+
+    def __init__(self, window_tokens: int, home: Path, language: Literal["auto", "en", "zh"] = "auto") -> None:
+        super().__init__(
+            CredentialBase(), OFFLINE_NAME, self.Parameters(), stream=True, max_retries=0, context_size=window_tokens
+        )
+        self.formatter = OpenAIChatFormatter()
+        self._home = home
+        self._language: Literal["auto", "en", "zh"] = language
+
+    async def _call_api(
+        self,
+        model_name: str,
+        messages: list[Msg],
+        tools: list[dict[str, object]] | None = None,
+        tool_choice: ToolChoice | None = None,
+        **kwargs: object,
+    ) -> AsyncGenerator[ChatResponse, None]:
+        asked = _newest_request(messages)
+        language: Language = language_of(asked) if self._language == "auto" else self._language
+        may_call = tool_choice is None or tool_choice.mode != "none"
+        offered = [_read_tool(tool) for tool in tools or ()] if may_call else []
+        return _stream(next_move(read_request(asked), _outcomes(messages), offered, self._home, language))
+
+
+async def _stream(move: PlannedCall | str) -> AsyncGenerator[ChatResponse, None]:
+    if isinstance(move, PlannedCall):
+        arguments = json.dumps(move.arguments, ensure_ascii=False)
+        call = ToolCallBlock(id=fresh_call_id(), name=move.tool, input=arguments)
+        yield ChatResponse(content=[call], is_last=False)
+        return
+    block = TextBlock(text="")
+    for start in range(0, len(move), _PIECE_CHARS):
+        piece = TextBlock(text=move[start : start + _PIECE_CHARS], id=block.id)
+        yield ChatResponse(content=[piece], is_last=False)
+
+
+def _newest_request(messages: Sequence[Msg]) -> str:
+    message = next((message for message in reversed(messages) if message.role == "user"), None)
+    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock)) if message else ""
+
+
+def _outcomes(messages: Sequence[Msg]) -> list[ToolOutcome]:
+    """What the calls after the newest user message brought, oldest first."""
+    outcomes: list[ToolOutcome] = []
+    for message in messages:
+        if message.role == "user":
+            outcomes.clear()
+        results = [block for block in message.content if isinstance(block, ToolResultBlock)]
+        outcomes += [ToolOutcome(block.name, str(block.state), result_text(block)) for block in results]
+    return outcomes
+
+
+def _read_tool(tool: dict[str, object]) -> OfferedTool:
+    function = tool.get("function")
+    if not isinstance(function, dict):
+        return OfferedTool("")
+    parameters = function.get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    choices = {
+        str(name): tuple(str(value) for value in schema["enum"])
+        for name, schema in (properties.items() if isinstance(properties, dict) else ())
+        if isinstance(schema, dict) and isinstance(schema.get("enum"), list)
+    }
+    return OfferedTool(str(function.get("name")), choices)

@@ -1,0 +1,233 @@
+"""What the offline assistant does next: a tool call, or the text that shows what the last one brought."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import assert_never
+
+from assistant.messages import ToolResultState
+from assistant.models.offline_requests import (
+    AskMemory,
+    FindFiles,
+    Introduce,
+    ListFiles,
+    OfflineRequest,
+    ReadFile,
+    Remember,
+    RunCommand,
+    SearchFiles,
+    Unclear,
+)
+from assistant.models.offline_texts import TEXTS, OfflineTexts, count_files
+from assistant.prompts import Language
+
+SHOWN_CHARS = 4_000
+SHOWN_LINES = 40
+_READ_LINES = 2_000
+_NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
+_NOTHING = re.compile(r"^(?:no (?:files?|match|result|hit|memor)|nothing|没有|未找到)", re.IGNORECASE)
+_ABOUT_THE_PERSON = re.compile(r"\b(?:I|my|mine|me|I'm)\b|我", re.IGNORECASE)
+_ABOUT_CONDUCT = re.compile(r"\b(?:you|your|yourself)\b|你", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool the model may call: its name, and for arguments with a closed set of values those values."""
+
+    name: str
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A tool call to make."""
+
+    tool: str
+    arguments: dict[str, str | int | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call of this turn brought."""
+
+    tool: str
+    state: str
+    text: str
+
+
+def next_move(
+    request: OfflineRequest,
+    outcomes: Sequence[ToolOutcome],
+    tools: Sequence[OfferedTool],
+    home: Path,
+    language: Language,
+) -> PlannedCall | str:
+    """The next call for the request, or the reply once `outcomes` (oldest first) hold what was to be looked up."""
+    texts = TEXTS[language]
+    if outcomes and (problem := _problem(outcomes[-1], texts)):
+        return problem
+    move = _call_or_none(request, outcomes, tools, home)
+    if move is None:
+        return _show(request, outcomes, texts, language)
+    if move.tool in {tool.name for tool in tools}:
+        return move
+    match move.tool:
+        case "memory_save":
+            return texts.cannot_save
+        case "memory_search":
+            return texts.no_memory_search
+        case name:
+            return texts.tools_off.format(tool=name)
+
+
+def _call_or_none(
+    request: OfflineRequest, outcomes: Sequence[ToolOutcome], tools: Sequence[OfferedTool], home: Path
+) -> PlannedCall | None:
+    if outcomes:
+        return _second_call(request, outcomes)
+    match request:
+        case Remember(text):
+            return PlannedCall("memory_save", {"content": text, **_category(text, tools)})
+        case ListFiles(folder):
+            return PlannedCall("Glob", {"pattern": "**/*", **_place(folder, home)})
+        case FindFiles(name):
+            return PlannedCall("Glob", {"pattern": name if "*" in name else f"**/*{name}*"})
+        case ReadFile(path):
+            return _read_call(path, home)
+        case SearchFiles(text, place):
+            arguments = {"pattern": re.escape(text), "output_mode": "content", "i": True}
+            return PlannedCall("Grep", {**arguments, **_place(place, home)})
+        case RunCommand(command):
+            return PlannedCall("Bash", {"command": command})
+        case AskMemory(question):
+            return PlannedCall("memory_search", {"query": question})
+        case Introduce() | Unclear():
+            return None
+        case _:
+            assert_never(request)
+
+
+def _second_call(request: OfflineRequest, outcomes: Sequence[ToolOutcome]) -> PlannedCall | None:
+    """A file that was found by name is read next, when it is the only one."""
+    if isinstance(request, ReadFile) and outcomes[-1].tool == "Glob":
+        paths = _paths(outcomes[-1].text)
+        if len(paths) == 1:
+            return PlannedCall("Read", {"file_path": paths[0], "limit": _READ_LINES})
+    return None
+
+
+def _read_call(path: str, home: Path) -> PlannedCall:
+    if Path(path).is_absolute():
+        return PlannedCall("Read", {"file_path": path, "limit": _READ_LINES})
+    # Memory files stand in the home itself, all else in its files folder.
+    in_home = home / path
+    if in_home.suffix == ".md" and (in_home.parent == home or in_home.parent == home / "memory") and in_home.is_file():
+        return PlannedCall("Read", {"file_path": str(in_home), "limit": _READ_LINES})
+    return PlannedCall("Glob", {"pattern": f"**/{path.removeprefix('./')}"})
+
+
+def _place(folder: str, home: Path) -> dict[str, str]:
+    return {"path": str(home / "files" / folder)} if folder else {}
+
+
+def _category(text: str, tools: Sequence[OfferedTool]) -> dict[str, str]:
+    """The category that fits best among those the tool offers: the person, the assistant's conduct, or a plain fact."""
+    offered = next((tool.choices.get("category", ()) for tool in tools if tool.name == "memory_save"), ())
+    if not offered:
+        return {"category": "fact"}
+    wanted = ("memory", "fact")
+    if _ABOUT_THE_PERSON.search(text):
+        wanted = ("user", "preference", "profile")
+    elif _ABOUT_CONDUCT.search(text):
+        wanted = ("soul", "persona", "conduct")
+    return {"category": next((value for value in offered if value.lower().startswith(wanted)), offered[0])}
+
+
+def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
+    match outcome.state:
+        case ToolResultState.DENIED:
+            return texts.denied
+        case ToolResultState.INTERRUPTED:
+            return texts.interrupted
+        case ToolResultState.ERROR:
+            return texts.failed.format(result=_fenced(_cut(outcome.text)))
+        case _:
+            return None
+
+
+def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: OfflineTexts, language: Language) -> str:
+    result = outcomes[-1].text.strip() if outcomes else ""
+    is_nothing = not result or bool(_NOTHING.match(result))
+    match request:
+        case Introduce():
+            return texts.introduction
+        case Unclear():
+            return texts.unclear
+        case Remember(text):
+            return texts.saved.format(text=text.replace("\n", "\n> "), detail=_cut(result)).strip()
+        case AskMemory():
+            return texts.nothing_in_memory if is_nothing else texts.from_memory.format(result=_quoted(_cut(result)))
+        case RunCommand():
+            return texts.command.format(result=_fenced(_cut(result)))
+        case SearchFiles(text):
+            shown = texts.no_hits if is_nothing else texts.hits
+            return shown.format(text=text, result=_fenced(_first_lines(result.splitlines(), texts)))
+        case ListFiles() | FindFiles():
+            name = request.name if isinstance(request, FindFiles) else (request.folder or "*")
+            return _show_paths(_paths(result), name, texts, language)
+        case ReadFile(path):
+            return _show_file(path, outcomes[-1], texts)
+        case _:
+            assert_never(request)
+
+
+def _show_paths(paths: Sequence[str], name: str, texts: OfflineTexts, language: Language) -> str:
+    if not paths:
+        return texts.no_files.format(name=name)
+    return texts.files.format(count=count_files(len(paths), language), result=_path_list(paths, texts))
+
+
+def _show_file(path: str, outcome: ToolOutcome, texts: OfflineTexts) -> str:
+    if outcome.tool == "Glob":
+        paths = _paths(outcome.text)
+        if not paths:
+            return texts.no_such_file.format(name=path)
+        return texts.several_files.format(result=_path_list(paths, texts))
+    content = _NUMBERED.sub("", outcome.text).rstrip()
+    if not content.strip():
+        return texts.empty_file.format(name=path)
+    if len(content) <= SHOWN_CHARS:
+        return texts.file.format(name=path, result=_fenced(content))
+    start = content[:SHOWN_CHARS]
+    return texts.file_start.format(name=path, shown=len(start), total=len(content), result=_fenced(start))
+
+
+def _paths(result: str) -> list[str]:
+    return [line for line in result.splitlines() if PurePath(line).is_absolute()]
+
+
+def _path_list(paths: Sequence[str], texts: OfflineTexts) -> str:
+    return _first_lines([f"- `{path}`" for path in paths], texts)
+
+
+def _first_lines(lines: Sequence[str], texts: OfflineTexts) -> str:
+    rest = len(lines) - SHOWN_LINES
+    return "\n".join([*lines[:SHOWN_LINES], *([texts.more.format(count=rest)] if rest > 0 else [])])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]} …"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _fenced(text: str) -> str:
+    """The text as a code block whose fence is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"

@@ -1,0 +1,162 @@
+"""What a person asks of the offline assistant, told by fixed patterns in English and Chinese (pure)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Save this."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListFiles:
+    """Show which files there are; an empty folder means the files folder."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindFiles:
+    """Find files by a part of their name or a pattern."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """Show what stands in a file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFiles:
+    """Show the lines of files that contain a text; an empty place means the files folder."""
+
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Run a shell command."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskMemory:
+    """Look up what is remembered."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Introduce:
+    """Say what the assistant is and can do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """None of the patterns fits."""
+
+    text: str
+
+
+OfflineRequest = (
+    Remember | ListFiles | FindFiles | ReadFile | SearchFiles | RunCommand | AskMemory | Introduce | Unclear
+)
+
+_PLEASE = r"^(?:(?:please|hey|ok|okay|now|can you|could you|would you)[, ]+)*"
+_ASKING = r"^(?:请你?|麻烦你?|帮我|你)*"
+_NAME = r"(?P<name>`[^`]+`|\"[^\"]+\"|“[^”]+”|「[^」]+」|\S+?)"
+_END = r"[.!?。！？\s]*$"
+
+
+def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(source, re.IGNORECASE | re.DOTALL) for source in sources)
+
+
+_RUN = _patterns(
+    _PLEASE + r"run\s+(?:the command\s+)?`(?P<text>[^`]+)`" + _END,
+    _ASKING + r"(?:运行|执行)(?:一下|命令)*\s*[`「](?P<text>[^`」]+)[`」]" + _END,
+)
+_REMEMBER = _patterns(
+    _PLEASE + r"(?:remember|note|keep in mind|write down|don'?t forget)(?:\s*:|\s+that\b)?\s+(?P<text>.+)$",
+    _ASKING + r"(?:记住|记下来?|记一下|别忘了)[：:，,\s]*(?P<text>.+)$",
+)
+_SEARCH = _patterns(
+    _PLEASE + r"(?:which|what|in which) files? (?:contains?|mentions?|has|have)\s+(?P<text>.+?)" + _END,
+    _PLEASE + r"(?:grep|search|look)\s+(?:(?:in\s+)?(?:the |my |all )?files?\s+)?(?:for\s+)?(?P<text>.+?)"
+    r"(?:\s+in\s+(?:(?:the |my |all )*files?|(?P<place>\S+?)))?" + _END,
+    _ASKING + r"(?:哪些|哪个)文件(?:里|中)?(?:包含|提到|有)\s*(?P<text>.+?)" + _END,
+    _ASKING + r"(?:在文件(?:中|里)?)?(?:搜索|查找|搜一下|找一下)(?:文件(?:中|里)?的?)?[：:\s]*(?P<text>.+?)" + _END,
+)
+_FIND = _patterns(
+    _PLEASE + r"(?:find|locate)\s+(?:the |a |all )?(?:files? )?(?:named |called )?" + _NAME + r"(?:\s+files?)?" + _END,
+    _ASKING + r"(?:找到?|查找)(?:名为|叫)?(?:文件)\s*" + _NAME + _END,
+)
+_READ = _patterns(
+    _PLEASE + r"(?:read|open|show(?: me)?|cat|display|print)\s+(?:the )?(?:file |contents? of )?" + _NAME + _END,
+    _ASKING + r"(?:读取?|打开|看看|查看|显示)(?:一下)?(?:文件)?\s*" + _NAME + r"\s*(?:的内容|这个文件|文件)?" + _END,
+)
+_LIST = _patterns(
+    r"^ls(?:\s+(?P<place>\S+))?" + _END,
+    _PLEASE + r"(?:list|show(?: me)?|what|which)\b.*?\b(?:files?|folder|directory)\b"
+    r"(?:.*?\b(?:in|of|under)\s+(?:the )?(?P<place>[\w./~-]*[/.][\w./~-]*))?.*$",
+    r"^.*(?:列出|有哪些|有什么|所有).*(?:文件|目录).*$",
+)
+_INTRODUCE = _patterns(
+    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|help|/help|who are you|what are you|what can you do"
+    r"|你好|您好|早上好|帮助|你是谁|你是什么|你会什么|你能做什么|你可以做什么)(?: there)?[\s!.?！。？,，~]*$"
+)
+_QUESTION = _patterns(
+    r"[?？]\s*$",
+    r"^(?:what|who|whose|when|where|which|why|how|do|does|did|is|are|was|were|can|could|have|has|tell me|recall)\b",
+    r"吗[。\s]*$|什么|谁|哪里|哪儿|哪个|哪些|怎么|为什么|多少|几(?:个|点|号|岁)|何时",
+)
+_MEMORY_WORDS = re.compile(r"\b(?:memory|memories|notes?|remembered|conversations?|chats?)\b|记忆|笔记|对话|聊天", re.I)
+_FILE_NAME = re.compile(r"[\w*?\])][.][A-Za-z0-9*]{1,8}$|[/\\*]")
+
+
+def read_request(text: str) -> OfflineRequest:
+    """What the person asks for. A text that could be two things is the more specific one."""
+    text = text.strip()
+    if found := _first(_RUN, text):
+        return RunCommand(found["text"].strip())
+    is_question = any(pattern.search(text) for pattern in _QUESTION)
+    if (found := _first(_REMEMBER, text)) and not text.endswith(("?", "？")):
+        return Remember(found["text"].strip())
+    if _first(_INTRODUCE, text):
+        return Introduce()
+    return _file_request(text) or (AskMemory(text) if is_question or _MEMORY_WORDS.search(text) else Unclear(text))
+
+
+def _file_request(text: str) -> OfflineRequest | None:
+    if (found := _first(_READ, text)) and _is_file_name(found["name"]):
+        return ReadFile(_unquoted(found["name"]))
+    if (found := _first(_FIND, text)) and _is_file_name(found["name"]):
+        return FindFiles(_unquoted(found["name"]))
+    if (found := _first(_SEARCH, text)) and not _MEMORY_WORDS.search(text):
+        return SearchFiles(_unquoted(found["text"]), found.groupdict().get("place") or "")
+    if found := _first(_LIST, text):
+        return ListFiles((found.groupdict().get("place") or "").rstrip("?？."))
+    return None
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:
+    return next((found for pattern in patterns if (found := pattern.search(text))), None)
+
+
+def _is_file_name(name: str) -> bool:
+    return _unquoted(name) != name or bool(_FILE_NAME.search(name))
+
+
+def _unquoted(name: str) -> str:
+    stripped = name.strip()
+    return stripped[1:-1].strip() if len(stripped) > 2 and stripped[0] in "`\"“「'" else stripped

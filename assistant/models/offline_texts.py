@@ -1,0 +1,120 @@
+"""What the offline assistant says, in English and Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assistant.prompts import Language
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineTexts:
+    """One sentence for each situation; `{…}` marks what is put in."""
+
+    introduction: str
+    unclear: str
+    saved: str
+    cannot_save: str
+    from_memory: str
+    nothing_in_memory: str
+    no_memory_search: str
+    tools_off: str
+    files: str
+    no_files: str
+    no_such_file: str
+    several_files: str
+    file: str
+    file_start: str
+    empty_file: str
+    hits: str
+    no_hits: str
+    command: str
+    more: str
+    denied: str
+    failed: str
+    interrupted: str
+
+
+_ENGLISH = OfflineTexts(
+    introduction=(
+        "I am the built-in offline assistant. I am **not a language model**: I follow fixed rules, look things up and "
+        "show you what stands there. I do not reason, write or guess.\n\n"
+        "You can ask me to\n"
+        "- **list files**, **find** `*.md`, **read** `notes.txt` or **search for** a word in your files,\n"
+        "- **remember that** something is so, and ask me for it later,\n"
+        "- **run** `a command`, once you have allowed it.\n\n"
+        "For a real conversation connect a model: set a key, or start Ollama or LM Studio on this machine. Nothing you "
+        "write here is lost when you do."
+    ),
+    unclear=(
+        "I am the offline assistant, not a language model, so I cannot answer that: I only look things up. Should I "
+        "keep it? Then write *remember that* in front of it. Write *help* to see what else I can do."
+    ),
+    saved="Saved, word for word:\n\n> {text}\n\n{detail}",
+    cannot_save=(
+        "I have no tool to save things with in this conversation. You can write it into a memory file yourself, in the "
+        "panel beside the chat."
+    ),
+    from_memory="This is what stands in memory. I quote it and add nothing:\n\n{result}",
+    nothing_in_memory="I looked in memory and found nothing about that. I do not know more than what is written down.",
+    no_memory_search="Memory search is off, and I answer nothing that I have not looked up.",
+    tools_off="I would have to use the tool {tool} for that, and it is off in this conversation.",
+    files="{count} here, the newest first:\n\n{result}",
+    no_files="There are no files here: I found none for `{name}`.",
+    no_such_file="I found no file named `{name}` in the files folder. Give its whole path if it is elsewhere.",
+    several_files="Several files are named like that. Which one? Give its whole path:\n\n{result}",
+    file="`{name}`:\n\n{result}",
+    file_start="`{name}`, the first {shown} of {total} characters:\n\n{result}",
+    empty_file="`{name}` is empty.",
+    hits="Lines with “{text}”:\n\n{result}",
+    no_hits="I searched the files and found no line with “{text}”.",
+    command="The command's output:\n\n{result}",
+    more="… and {count} more.",
+    denied="You did not allow it, so I left it.",
+    failed="That did not work:\n\n{result}",
+    interrupted="That was interrupted before it ended. Ask again to have it done.",
+)
+
+_CHINESE = OfflineTexts(
+    introduction=(
+        "我是内置的离线助手，**不是语言模型**：我按固定的规则办事，替你查找，把查到的原样给你看。我不推理，不写作，也不猜测。\n\n"
+        "你可以让我\n"
+        "- **列出文件**、**查找文件** `*.md`、**读取** `notes.txt`，或在文件里**搜索**一个词；\n"
+        "- **记住**一件事，以后再来问我；\n"
+        "- 在你允许之后**运行** `一条命令`。\n\n"
+        "想要真正的对话，请连接一个模型：设置密钥，或在本机启动 Ollama 或 LM Studio。你在这里写下的内容不会因此丢失。"
+    ),
+    unclear=(
+        "我是离线助手，不是语言模型，这句话我答不了：我只会查找。要我把它存下来吗？请在前面加上“记住”。输入“帮助”可以看到我会做的事。"
+    ),
+    saved="已经一字不差地记下：\n\n> {text}\n\n{detail}",
+    cannot_save="这次对话里我没有保存用的工具。你可以在聊天旁边的面板里，自己把它写进记忆文件。",
+    from_memory="记忆里是这样写的，我只引用，不添加：\n\n{result}",
+    nothing_in_memory="我查了记忆，没有找到相关的内容。没有写下来的事，我不知道。",
+    no_memory_search="记忆搜索没有打开，而没有查到的事我不会回答。",
+    tools_off="这需要用到工具 {tool}，但它在这次对话里没有打开。",
+    files="共 {count}，最新的在前：\n\n{result}",
+    no_files="这里没有文件：没有找到与 `{name}` 相符的。",
+    no_such_file="文件夹里没有名为 `{name}` 的文件。如果它在别处，请给出完整路径。",
+    several_files="有好几个这样的文件，你要哪一个？请给出完整路径：\n\n{result}",
+    file="`{name}`：\n\n{result}",
+    file_start="`{name}`，全文 {total} 个字符，这里是前 {shown} 个：\n\n{result}",
+    empty_file="`{name}` 是空的。",
+    hits="含有“{text}”的行：\n\n{result}",
+    no_hits="我搜索了文件，没有哪一行含有“{text}”。",
+    command="命令的输出：\n\n{result}",
+    more="……还有 {count} 个。",
+    denied="你没有允许，所以我没有做。",
+    failed="没有成功：\n\n{result}",
+    interrupted="还没有做完就被打断了。需要的话请再说一次。",
+)
+
+TEXTS: Mapping[Language, OfflineTexts] = {"en": _ENGLISH, "zh": _CHINESE}
+
+
+def count_files(count: int, language: Language) -> str:
+    """`1 file`, `3 files`, `3 个文件`."""
+    if language == "zh":
+        return f"{count} 个文件"
+    return f"{count} file{'' if count == 1 else 's'}"

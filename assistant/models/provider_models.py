@@ -1,0 +1,169 @@
+"""AgentScope's model classes for DashScope and OpenAI-compatible servers, with what real providers made necessary."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Sequence
+from datetime import datetime
+
+import httpx
+from agentscope.credential import DashScopeCredential, OpenAICredential
+from agentscope.model import ChatResponse, DashScopeChatModel, OpenAIChatModel
+from agentscope.tool import ToolChoice
+from openai import AsyncStream
+from openai.types.chat import ChatCompletionChunk
+
+from assistant.messages import Msg, ToolCallBlock
+from assistant.models.call_ids import CallIds
+from assistant.models.chunk_stream import CheckedStream
+from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
+from assistant.models.json_calls import read_json_calls
+from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter
+from assistant.models.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
+from assistant.models.server_report import is_loopback
+
+_CONNECT_SECONDS = 4.0
+# The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
+_READ_SECONDS = 120.0
+_LOOPBACK_READ_SECONDS = 600.0
+
+
+class OpenAICompatibleModel(OpenAIChatModel):
+    """A model behind `/v1/chat/completions`; every failure is a `ModelError` in plain words."""
+
+    type = "openai_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int) -> None:
+        # A local server takes any key, but the client refuses to start without one.
+        credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
+        self._tidy = TidyOpenAIFormatter()
+        super().__init__(
+            credential,
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=self._tidy,
+            client_kwargs=_client_arguments(base_url),
+        )
+        self._call_ids = CallIds()
+        self._pauses_seconds = _pauses_seconds(base_url)
+        self._address = base_url
+        self._secret = api_key
+        self._reads_json_calls = is_loopback(base_url)
+
+    async def _call_api(
+        self,
+        model_name: str,
+        messages: list[Msg],
+        tools: list[dict[str, object]] | None = None,
+        tool_choice: ToolChoice | None = None,
+        **generate_kwargs: object,
+    ) -> AsyncGenerator[ChatResponse, None]:
+        self._call_ids.remember(_call_ids_of(messages))
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+            try:
+                return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+            except ProviderFailure as error:
+                if self._tidy.merges_roles or not wants_alternating_roles(error):
+                    raise
+            self._tidy.merges_roles = True
+            return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+
+        try:
+            stream = await ask_with_retries(ask, self._pauses_seconds)
+        except ProviderFailure as error:
+            raise as_model_error(error, self._address, self._secret) from None
+        assert not isinstance(stream, ChatResponse)
+        if self._reads_json_calls and tools:
+            stream = read_json_calls(stream, tools, self._call_ids)
+        return _told_in_plain_words(stream, self._address, self._secret)
+
+    def _parse_stream_response(
+        self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]
+    ) -> AsyncGenerator[ChatResponse, None]:
+        checked = CheckedStream(response, self._call_ids)
+        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+
+
+class DashScopeModel(DashScopeChatModel):
+    """A model of DashScope; every failure is a `ModelError` in plain words."""
+
+    type = "dashscope_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int) -> None:
+        credential = DashScopeCredential(api_key=api_key, base_url=base_url)  # type: ignore[arg-type]
+        super().__init__(
+            credential,
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=TidyDashScopeFormatter(),
+            client_kwargs=_client_arguments(base_url),
+        )
+        self._call_ids = CallIds()
+        self._pauses_seconds = _pauses_seconds(base_url)
+        self._address = base_url
+        self._secret = api_key
+
+    async def _call_api(
+        self,
+        model_name: str,
+        messages: list[Msg],
+        tools: list[dict[str, object]] | None = None,
+        tool_choice: ToolChoice | None = None,
+        **kwargs: object,
+    ) -> AsyncGenerator[ChatResponse, None]:
+        self._call_ids.remember(_call_ids_of(messages))
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+            return await request(model_name, messages, tools or None, choice, **kwargs)
+
+        try:
+            stream = await ask_with_retries(ask, self._pauses_seconds)
+        except ProviderFailure as error:
+            raise as_model_error(error, self._address, self._secret) from None
+        assert not isinstance(stream, ChatResponse)
+        return _told_in_plain_words(stream, self._address, self._secret)
+
+    def _parse_stream_response(
+        self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]
+    ) -> AsyncGenerator[ChatResponse, None]:
+        checked = CheckedStream(response, self._call_ids)
+        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+
+
+async def _told_in_plain_words(
+    stream: AsyncGenerator[ChatResponse, None], address: str, secret: str
+) -> AsyncGenerator[ChatResponse, None]:
+    async with contextlib.aclosing(stream):
+        try:
+            async for chunk in stream:
+                yield chunk
+        except ProviderFailure as error:
+            raise as_model_error(error, address, secret, has_begun=True) from None
+
+
+def _client_arguments(base_url: str) -> dict[str, object]:
+    local = is_loopback(base_url)
+    timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
+    # Neither AgentScope nor its client retries: the two would multiply.
+    arguments: dict[str, object] = {"timeout": timeout, "max_retries": 0}
+    if local:
+        # A proxy from the environment must not see what is said to a server on this machine.
+        arguments["http_client"] = httpx.AsyncClient(trust_env=False, timeout=timeout)
+    return arguments
+
+
+def _pauses_seconds(base_url: str) -> Sequence[float]:
+    return LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
+
+
+def _call_ids_of(messages: Sequence[Msg]) -> list[str]:
+    return [block.id for message in messages for block in message.content if isinstance(block, ToolCallBlock)]

@@ -1,0 +1,1 @@
+"""The measured promises: one script each; `python -m benchmarks` runs them all."""

@@ -1,0 +1,123 @@
+"""Commands that really end, an environment without secrets, and capped output, with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assistant.agent.tool_backend import OUTPUT_MAX_BYTES, ToolBackend, shell_environment
+
+
+@pytest.fixture
+def written() -> list[tuple[Path, str]]:
+    return []
+
+
+@pytest.fixture
+def backend(tmp_path: Path, written: list[tuple[Path, str]]) -> ToolBackend:
+    return ToolBackend(tmp_path, lambda path: path.name == "USER.md", lambda path, text: written.append((path, text)))
+
+
+def children_that_run(marker: str) -> list[str]:
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if marker in line and process.info["status"] != psutil.STATUS_ZOMBIE:
+            found.append(line)
+    return found
+
+
+def seconds(whole: int) -> str:
+    """A time to sleep that only this run of the tests uses, so that its processes are told from others."""
+    return f"{whole}.{os.getpid()}"
+
+
+async def all_gone(marker: str) -> bool:
+    """Waits until the killed processes have left the table; a leak runs into the test's time limit."""
+    while children_that_run(marker):
+        await asyncio.sleep(0.01)
+    return True
+
+
+async def test_a_command_starts_in_the_files_folder(backend: ToolBackend, tmp_path: Path) -> None:
+    result = await backend.exec_shell(["/bin/sh", "-c", "pwd"])
+    assert result.stdout.decode().strip() == str(tmp_path.resolve())
+
+
+async def test_a_timeout_ends_the_whole_process_group(backend: ToolBackend) -> None:
+    result = await backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4711)} & sleep {seconds(4711)}"], timeout=0.3)
+    assert (result.exit_code, result.stderr) == (-1, b"timed out")
+    assert await all_gone(seconds(4711))
+
+
+async def test_a_cancel_ends_the_whole_process_group(backend: ToolBackend) -> None:
+    task = asyncio.create_task(backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4712)} | sleep {seconds(4712)}"]))
+    while not children_that_run(seconds(4712)):
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await all_gone(seconds(4712))
+
+
+async def test_a_child_left_in_the_background_ends_with_the_command(backend: ToolBackend) -> None:
+    await backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4713)} >/dev/null 2>&1 &"])
+    assert await all_gone(seconds(4713))
+
+
+async def test_keys_do_not_reach_a_command(backend: ToolBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    monkeypatch.setenv("PALIMPSEST_API_KEY", "not-a-key")
+    monkeypatch.setenv("AWS_PROFILE", "not-a-key")
+    result = await backend.exec_shell(["/bin/sh", "-c", "env"])
+    assert b"not-a-key" not in result.stdout
+    assert "PATH" in shell_environment()
+
+
+async def test_huge_output_keeps_its_start_and_end_and_says_what_is_missing(backend: ToolBackend) -> None:
+    result = await backend.exec_shell(
+        ["/bin/sh", "-c", "echo first; head -c 5000000 /dev/zero | tr '\\0' x; echo; echo last"]
+    )
+    assert len(result.stdout) < OUTPUT_MAX_BYTES + 100
+    assert result.stdout.startswith(b"first\n")
+    assert result.stdout.endswith(b"last\n")
+    assert b"bytes of output left out here" in result.stdout
+
+
+async def test_a_program_that_does_not_exist_is_an_exit_code(backend: ToolBackend) -> None:
+    assert (await backend.exec_shell(["no-such-program-anywhere"])).exit_code == 127
+
+
+async def test_ripgrep_never_searches_secret_files(backend: ToolBackend, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("needle", encoding="utf-8")
+    (tmp_path / "mcp.json").write_text("needle", encoding="utf-8")
+    (tmp_path / "open.txt").write_text("needle", encoding="utf-8")
+    command = [
+        "rg",
+        "--hidden",
+        "-l",
+        "needle",
+        "--glob",
+        "mcp.json",
+        "--glob",
+        ".env",
+        "--glob",
+        "*.txt",
+        str(tmp_path),
+    ]
+    result = await backend.exec_shell(command)
+    assert result.stdout.decode().split() == [str(tmp_path / "open.txt")]
+
+
+async def test_a_memory_file_is_written_by_its_one_writer(
+    backend: ToolBackend, tmp_path: Path, written: list[tuple[Path, str]]
+) -> None:
+    await backend.write_file(str(tmp_path / "USER.md"), b"likes tea")
+    await backend.write_file(str(tmp_path / "other.md"), b"plain")
+    assert written == [(tmp_path / "USER.md", "likes tea")]
+    assert not (tmp_path / "USER.md").exists()
+    assert (tmp_path / "other.md").read_bytes() == b"plain"

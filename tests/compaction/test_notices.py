@@ -1,0 +1,30 @@
+"""What the person is told, in one line with figures."""
+
+from __future__ import annotations
+
+from assistant.compaction.budget import Occupied, measure
+from assistant.compaction.notices import (
+    failure_notice,
+    fallback_notice,
+    gate_notice,
+    over_notice,
+    too_little_notice,
+)
+from assistant.compaction.summary import SummaryFailure
+from assistant.compaction.summary_prompt import SummaryPrompt
+from tests.compaction.conversations import policy
+
+FAILED = SummaryFailure(SummaryPrompt("", "", ""), (), "no_answer", "out of quota")
+BUDGET = measure(Occupied(system=6_000, tools=1_500, summary=0, pins=0, messages=800), policy(10_000))
+
+
+def test_each_notice_says_what_happened_and_what_stays() -> None:
+    assert "take 7,500 tokens, and compaction starts at 7,000" in gate_notice(BUDGET).text
+    assert too_little_notice(BUDGET).text.startswith("Nothing was compacted: the 800 tokens of messages")
+    assert failure_notice(FAILED).text == (
+        "No compaction took place: the model gave no answer (out of quota). All messages stay; it is tried again later."
+    )
+    assert fallback_notice(FAILED).text == (
+        "A digest written without a model stands in for the summary: the model gave no answer (out of quota)."
+    )
+    assert "takes 12,000 of 10,000 tokens" in over_notice(12_000, policy(10_000)).text

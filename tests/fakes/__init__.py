@@ -1,0 +1,1 @@
+"""Fakes at the outer edge: what a test puts in place of a provider."""

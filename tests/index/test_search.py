@@ -1,0 +1,122 @@
+"""Two rankings become one, and chunks become hits."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.index.calibration import Calibration, Evidence, calibrate
+from assistant.index.chunker import Chunk, ChunkKind
+from assistant.index.question import Question
+from assistant.index.search import Candidate, fuse, make_snippet, rate_candidates, select_hits
+
+CALIBRATION = Calibration(unrelated=0.1, related=0.5, low=0.4, high=1.2, low_across=0.3, high_across=0.7)
+
+
+def asked(*terms: str) -> Question:
+    return Question(" ".join(terms), terms, ())
+
+
+def chunk(text: str, first: int = 1, last: int = 1, path: str = "memory/a.md", kind: ChunkKind = "note") -> Chunk:
+    return Chunk(f"{path}#{first}", path, "", first, last, text, kind, "")
+
+
+def test_words_weigh_six_tenths_and_meaning_four() -> None:
+    assert fuse({1: 10.0, 2: 5.0}, {1: 0.2, 2: 0.6, 3: 0.4}) == [
+        Candidate(2, 0.7, 0.6),
+        Candidate(1, 0.6, 0.2),
+        Candidate(3, pytest.approx(0.2), 0.4),
+    ]
+
+
+def test_where_one_side_finds_nothing_the_other_decides() -> None:
+    assert fuse({}, {1: 0.2, 2: 0.6}) == [Candidate(2, 1.0, 0.6), Candidate(1, 0.0, 0.2)]
+    assert fuse({1: 10.0, 2: 5.0}, {}) == [Candidate(1, 1.0, None), Candidate(2, 0.5, None)]
+    assert fuse({}, {}) == []
+
+
+SCORES = st.dictionaries(st.integers(0, 50), st.floats(0, 30), max_size=30)
+COSINES = st.dictionaries(st.integers(0, 50), st.floats(-1, 1), max_size=30)
+
+
+@given(SCORES, COSINES)
+def test_fusion_loses_nobody_and_orders_by_a_score_from_0_to_1(
+    words: dict[int, float], cosines: dict[int, float]
+) -> None:
+    found = fuse(words, cosines)
+    assert sorted(candidate.chunk_id for candidate in found) == sorted(words.keys() | cosines.keys())
+    scores = [candidate.score for candidate in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 + 1e-9 for score in scores)
+
+
+def test_the_same_words_and_overlapping_places_are_one_hit() -> None:
+    chunks = {
+        1: chunk("a\nb\nc", 1, 3),
+        2: chunk("b\nc\nd", 2, 4),
+        3: chunk("c\nd\ne\nf", 3, 6),
+        4: chunk("a\nb\nc", 1, 3, "memory/copy.md"),
+    }
+    candidates = [Candidate(number, 1.0, 0.5) for number in chunks]
+    hits = select_hits(candidates, chunks, dict.fromkeys(chunks, 1.0), CALIBRATION, asked("a"), 5, 0.1)
+    assert [(hit.path, hit.first_line) for hit in hits] == [("memory/a.md", 1), ("memory/a.md", 3)]
+
+
+def test_hits_below_the_score_and_chunks_that_have_gone_are_left_out() -> None:
+    candidates = [Candidate(1, 1.0, 0.5), Candidate(2, 0.9, 0.1), Candidate(3, 0.8, 0.5)]
+    chunks = {1: chunk("yes"), 2: chunk("no", 2, 2)}
+    (hit,) = select_hits(candidates, chunks, {1: 0.8, 2: 0.0}, CALIBRATION, asked("yes"), 5, 0.1)
+    assert (hit.text, hit.relevance) == ("yes", 1.0)
+
+
+def test_without_an_embedder_relevance_is_the_share_of_terms() -> None:
+    hits = select_hits([Candidate(1, 1.0, None)], {1: chunk("yes")}, {1: 0.42}, None, asked("yes"), 5, 0.1)
+    assert [hit.relevance for hit in hits] == [0.42]
+
+
+def test_a_snippet_is_the_lines_around_the_best_one() -> None:
+    text = "\n".join(f"line {number} of many words" for number in range(50)) + "\nthe green tea"
+    snippet = make_snippet(text, ["green", "tea"], 60)
+    assert snippet.text.split("\n") == ["line 48 of many words", "line 49 of many words", "the green tea"]
+    assert snippet.best_line == 50
+
+
+def test_a_long_line_is_cut_around_the_words() -> None:
+    snippet = make_snippet("字" * 1000 + "绿茶" + "字" * 1000, ["绿茶"], 40)
+    assert "绿茶" in snippet.text
+    assert len(snippet.text) <= 40
+    assert (snippet.text[0], snippet.text[-1]) == ("…", "…")
+
+
+@given(st.text(max_size=800), st.lists(st.text(min_size=1, max_size=4), max_size=3), st.integers(10, 300))
+def test_a_snippet_is_never_longer_than_asked(text: str, terms: list[str], limit: int) -> None:
+    assert len(make_snippet(text, terms, limit).text) <= limit
+
+
+def test_beside_a_sure_answer_a_less_sure_one_counts_for_more() -> None:
+    chunks = {1: chunk("sure"), 2: chunk("half", 5, 5)}
+    candidates = [Candidate(1, 1.0, 0.5), Candidate(2, 0.5, 0.3)]
+    both = rate_candidates(candidates, chunks, {1: 1.0, 2: 0.05}, CALIBRATION, asked("sure"))
+    alone = rate_candidates(candidates[1:], chunks, {2: 0.05}, CALIBRATION, asked("sure"))
+    assert both == {1: 1.0, 2: pytest.approx(0.2325)}
+    assert alone == {2: pytest.approx(0.0625)}
+
+
+def test_across_two_scripts_meaning_alone_may_answer() -> None:
+    chunks = {1: chunk("She likes green tea")}
+    candidates = [Candidate(1, 1.0, 0.45)]
+    assert rate_candidates(candidates, chunks, {}, CALIBRATION, asked("她喜欢喝什么茶")) == {1: pytest.approx(1.0)}
+    assert rate_candidates(candidates, chunks, {}, CALIBRATION, asked("what", "drink")) == {
+        1: pytest.approx(0.439, abs=0.001)
+    }
+
+
+def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_find() -> None:
+    related = [[Evidence(0.5, 0.6), Evidence(0.0, 0.2)], [Evidence(1.0, 0.5)], [Evidence(0.0, 0.6, is_across=True)]]
+    unrelated = [[Evidence(0.0, 0.1)], [Evidence(0.1, 0.2)], [Evidence(0.0, 0.15, is_across=True)]]
+    found = calibrate(related, unrelated)
+    assert (found.unrelated, found.related) == (pytest.approx(0.15), pytest.approx(0.6))
+    assert found.relevance(Evidence(0.1, 0.2)) == pytest.approx(0.1, abs=0.01)
+    assert found.relevance(Evidence(0.0, 0.15, is_across=True)) == pytest.approx(0.1)
+    assert found.relevance(Evidence(1.0, 0.6)) > 1.0

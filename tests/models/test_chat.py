@@ -1,0 +1,220 @@
+"""Which model answers: by the settings, else a key, else a server on loopback, else the offline assistant."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from agentscope.model import ChatResponse
+
+from assistant.errors import ModelError, ModelUnreachableError, SettingsError
+from assistant.messages import UserMsg, block_text
+from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.detect import Place
+from assistant.settings import Settings
+from tests.fakes.players import RuleBasedPlayer, SequencePlayer
+from tests.fakes.provider import StrictProvider
+from tests.fakes.wire import Reply
+from tests.models.test_detect import free_port
+
+
+def settings(**values: object) -> Settings:
+    return Settings.model_validate({"home": Path("home"), **values})
+
+
+async def connect(**values: object) -> ChatModel:
+    """A connection that looks for no server of this machine and is closed at once."""
+    chat = await connect_model(settings(**values), places=())
+    await chat.close()
+    return chat
+
+
+async def test_without_a_key_and_a_server_the_offline_assistant_answers_and_says_what_was_tried():
+    port = free_port()
+    chat = await connect_model(settings(), [Place("Ollama", port)])
+
+    assert (chat.provider, chat.name, chat.is_language_model, chat.is_fit_for_summaries) == (
+        "offline",
+        "offline",
+        False,
+        False,
+    )
+    assert chat.is_local
+    assert chat.how == f"No key is set. Looked on this machine for Ollama ({port}): nothing answered."
+
+
+async def test_without_a_key_the_first_server_with_models_answers():
+    with StrictProvider(SequencePlayer(Reply(text="Hello.")), models=("qwen3-8b",), window_tokens=12_000) as provider:
+        chat = await connect_model(settings(), [Place("Ollama", free_port()), Place("LM Studio", provider.port)])
+        stream = await chat.model([UserMsg("user", "Hi")])
+        assert not isinstance(stream, ChatResponse)
+        chunks = [chunk async for chunk in stream]
+        await chat.close()
+        await chat.close()
+
+    assert (chat.provider, chat.name, chat.window_tokens, chat.vocabulary) == ("openai", "qwen3-8b", 12_000, "qwen")
+    assert (chat.is_local, chat.is_language_model, chat.is_fit_for_summaries) == (True, True, True)
+    assert block_text(chunks[-1].content[0]) == "Hello."
+    assert "LM Studio answered with 1 model." in chat.how
+    assert chat.how.endswith(f"qwen3-8b at {provider.base_url}.")
+
+
+async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
+    with (
+        StrictProvider(SequencePlayer(), models=("a-7b",)) as first,
+        StrictProvider(SequencePlayer(), models=("b-7b", "c-7b")) as second,
+    ):
+        chat = await connect_model(settings(model="c-7b"), [Place("A", first.port), Place("B", second.port)])
+        await chat.close()
+
+    assert (chat.name, chat.address) == ("c-7b", second.base_url)
+
+
+@pytest.mark.parametrize(
+    ("values", "provider", "name", "address", "window"),
+    [
+        pytest.param(
+            {"DASHSCOPE_API_KEY": "sk-x"}, "dashscope", "qwen-plus", "dashscope.aliyuncs.com", 1_000_000, id="DashScope"
+        ),
+        pytest.param({"OPENAI_API_KEY": "sk-x"}, "openai", "gpt-5.4", "api.openai.com", 1_050_000, id="OpenAI"),
+        pytest.param(
+            {"DASHSCOPE_API_KEY": "sk-x", "OPENAI_API_KEY": "sk-y"},
+            "dashscope",
+            "qwen-plus",
+            "dashscope.aliyuncs.com",
+            1_000_000,
+            id="both keys",
+        ),
+        pytest.param(
+            {"api_key": "sk-x"}, "dashscope", "qwen-plus", "dashscope.aliyuncs.com", 1_000_000, id="our own key"
+        ),
+        pytest.param(
+            {"api_key": "sk-x", "model": "gpt-4o"}, "openai", "gpt-4o", "api.openai.com", 128_000, id="the name tells"
+        ),
+        pytest.param(
+            {"DASHSCOPE_API_KEY": "sk-x", "model": "qwen3-max", "max_input_length": 50_000},
+            "dashscope",
+            "qwen3-max",
+            "dashscope.aliyuncs.com",
+            50_000,
+            id="a name without a card, and a window that is set",
+        ),
+    ],
+)
+async def test_a_key_decides(values: dict[str, object], provider: str, name: str, address: str, window: int):
+    chat = await connect(**values)
+
+    assert (chat.provider, chat.name, chat.window_tokens) == (provider, name, window)
+    assert f"//{address}/" in chat.address
+    assert not chat.is_local
+    assert "sk-" not in chat.how
+
+
+async def test_an_address_is_asked_for_its_first_model_without_a_key():
+    with StrictProvider(SequencePlayer(), models=("smollm2-135m", "b"), reports_window=False) as provider:
+        chat = await connect(base_url=provider.base_url)
+
+    assert (chat.provider, chat.name, chat.window_tokens) == ("openai", "smollm2-135m", 8_192)
+    assert not chat.is_fit_for_summaries
+
+
+@pytest.mark.parametrize(("capabilities", "calls_tools"), [(["completion"], False), (["tools"], True), (None, True)])
+async def test_a_server_tells_that_its_model_calls_no_tools(capabilities: list[str] | None, calls_tools: bool):
+    with StrictProvider(SequencePlayer()) as provider:
+        provider.extra_answers["/api/show"] = {"capabilities": capabilities}
+        chat = await connect(base_url=provider.base_url)
+
+    assert chat.calls_tools == calls_tools
+
+
+async def test_dashscope_behind_another_address_is_still_dashscope():
+    with StrictProvider(SequencePlayer(Reply(text="好的")), models=("qwen-turbo",)) as provider:
+        chat = await connect_model(
+            settings(provider="dashscope", api_key="sk-x", base_url=provider.dashscope_url, model="qwen-turbo")
+        )
+        stream = await chat.model([UserMsg("user", "你好")])
+        assert not isinstance(stream, ChatResponse)
+        async for _ in stream:
+            pass
+        await chat.close()
+
+    assert provider.log[0].path == "/compatible-mode/v1/chat/completions"
+    assert chat.window_tokens == 16_000
+
+
+@pytest.mark.parametrize(
+    ("values", "variable"),
+    [({"provider": "dashscope"}, "DASHSCOPE_API_KEY"), ({"provider": "openai"}, "OPENAI_API_KEY")],
+)
+async def test_a_missing_key_is_named(values: dict[str, object], variable: str):
+    with pytest.raises(SettingsError) as caught:
+        await connect(**values)
+
+    assert caught.value.variable == variable
+
+
+async def test_a_server_that_is_away_is_reported_soon_when_its_model_must_be_asked_for():
+    base_url = f"http://127.0.0.1:{free_port()}/v1"
+    async with asyncio.timeout(3):
+        with pytest.raises(ModelUnreachableError, match=f"Nothing answers at {base_url}"):
+            await connect(provider="openai", base_url=base_url)
+
+
+async def test_a_server_that_is_away_can_be_named_beforehand():
+    chat = await connect(provider="openai", base_url=f"http://127.0.0.1:{free_port()}/v1", model="later-7b")
+
+    assert (chat.name, chat.window_tokens) == ("later-7b", 8_192)
+
+
+@pytest.mark.parametrize(
+    ("key", "models", "reason"),
+    [("wrong", ("a-7b",), "asks for a key"), ("right", (), "has no chat model yet")],
+)
+async def test_a_server_that_offers_nothing_says_why(key: str, models: tuple[str, ...], reason: str):
+    with (
+        StrictProvider(SequencePlayer(), models=models, api_key="right") as provider,
+        pytest.raises(ModelError, match=reason) as caught,
+    ):
+        await connect(base_url=provider.base_url, api_key=key)
+
+    assert "wrong" not in str(caught.value)
+
+
+async def test_summaries_come_from_the_chat_model_when_it_is_fit():
+    with StrictProvider(RuleBasedPlayer(), models=("a-7b",)) as provider:
+        given = settings(base_url=provider.base_url)
+        chat = await connect_model(given)
+        assert await connect_compactor(given, chat) is chat
+        await chat.close()
+
+
+async def test_summaries_come_from_the_model_that_is_set_for_them():
+    with StrictProvider(RuleBasedPlayer(), models=("tiny-1b", "big-70b")) as provider:
+        given = settings(base_url=provider.base_url, compactor_model="big-70b")
+        chat = await connect_model(given)
+        compactor = await connect_compactor(given, chat)
+        assert compactor is not None
+        await chat.close()
+        await compactor.close()
+
+    assert (chat.name, chat.is_fit_for_summaries, compactor.name, compactor.address) == (
+        "tiny-1b",
+        False,
+        "big-70b",
+        chat.address,
+    )
+
+
+@pytest.mark.parametrize("compactor_model", ["", "small-2b"])
+async def test_no_unfit_model_writes_summaries(compactor_model: str):
+    with StrictProvider(RuleBasedPlayer(), models=("tiny-1b", "small-2b")) as provider:
+        given = settings(base_url=provider.base_url, compactor_model=compactor_model)
+        chat = await connect_model(given)
+        assert await connect_compactor(given, chat) is None
+        await chat.close()
+
+
+async def test_the_offline_assistant_never_writes_summaries():
+    given = settings(provider="offline", compactor_model="qwen-plus")
+    assert await connect_compactor(given, await connect_model(given)) is None
