@@ -17,11 +17,6 @@
   };
 
   const buses = {};
-  window.palimpsest = {
-    connect(id, trigger) {
-      buses[id] = trigger;
-    },
-  };
 
   const decode = (coded) => {
     const bytes = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
@@ -36,6 +31,13 @@
     if (action === "open-session" && isNarrow()) closeSidebar("#left");
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
+  };
+
+  window.palimpsest = {
+    connect(id, trigger) {
+      buses[id] = trigger;
+    },
+    send,
   };
 
   document.addEventListener("click", (event) => {
