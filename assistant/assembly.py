@@ -257,6 +257,7 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
+        conversation.take_up_queued()
         self.flushes.resume(session.session_id)
         return conversation
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,17 +24,16 @@ from assistant.events import (
     FinishReason,
     Notice,
     Recalled,
-    ToolFinished,
     TurnFailed,
     TurnFinished,
     TurnStarted,
 )
+from assistant.jobs import Jobs
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, Row
-from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys
+from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
+from assistant.past import RunningTurn, past_before, past_of
 from assistant.prompts import Language, render
-from assistant.transcript import events_of_rows
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -45,7 +43,14 @@ log = logging.getLogger(__name__)
 class Ask:
     """A message of the person."""
 
-    text: str
+    message: Msg
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Reply to a message whose turn has begun."""
+
+    message: Msg
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Edit:
     """Drop a message of the person and all that followed, and ask this instead."""
 
     message_id: str
-    text: str
+    message: Msg
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,12 @@ class Undo:
     """Take the newest compaction back."""
 
 
-Job = Ask | Answer | Continue | Retry | Edit | Compact | Undo
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Empty the context."""
+
+
+Job = Ask | Reply | Answer | Continue | Retry | Edit | Compact | Undo | Clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +136,8 @@ class Conversation:
         self._workspace = workspace
         self._language = language
         self._now = now
-        self._jobs: deque[Job] = deque()
-        self._task: asyncio.Task[None] | None = None
-        self._turn_id = ""
-        self._turn_start: int | None = None
-        self._is_closed = False
-        keeper.adopt_queue()
+        self._jobs: Jobs[Job] = Jobs(self._run, events.wake, f"turn of {self.session_id}")
+        self._running: RunningTurn | None = None
 
     @property
     def session_id(self) -> str:
@@ -146,16 +152,41 @@ class Conversation:
     @property
     def is_running(self) -> bool:
         """True while a turn or another job runs or waits to run."""
-        return bool(self._jobs) or (self._task is not None and not self._task.done())
+        return self._jobs.is_busy
 
     @property
     def queued(self) -> tuple[str, ...]:
         """Messages that wait for the running turn to end."""
-        return tuple(job.text for job in self._jobs if isinstance(job, Ask))
+        return tuple(text_of(job.message) for job in self._jobs.waiting if isinstance(job, Ask))
+
+    @property
+    def next_number(self) -> int:
+        """The number the next event will get."""
+        return self._events.end
 
     def ask(self, text: str) -> None:
-        """Queue a message; a call that waits for approval is denied with it."""
-        self._submit(Ask(text))
+        """Begin a turn, or queue the message behind the running one; on return it is on disk.
+
+        A call that waits for approval is denied with it. A message too long for any request becomes a file.
+        """
+        self._refuse_closed()
+        if not self._context.fits_alone(text):
+            self._save_as_file(text)
+            return
+        message = UserMsg("user", text)
+        if self.is_running:
+            self._keeper.queue(message)
+            self._jobs.add(Ask(message))
+        else:
+            self._take(message)
+            self._jobs.add(Reply(message))
+
+    def take_up_queued(self) -> None:
+        """Messages that were queued when the process ended stand in the context now, and wait for *Continue*."""
+        for message in self._keeper.waiting():
+            self._deny_parked(text_of(message))
+            self._keeper.start_turn(message)
+            self._keeper.keep()
 
     def answer(self, call_id: str, is_allowed: bool) -> None:
         """Allow a parked call once, or deny it."""
@@ -171,18 +202,24 @@ class Conversation:
 
     def edit(self, message_id: str, text: str) -> None:
         """Ask something else in place of a message that is still in the context."""
-        self._submit(Edit(message_id, text))
+        self._refuse_closed()
+        if not self._context.fits_alone(text):
+            self._save_as_file(text)
+            return
+        message = UserMsg("user", text)
+        self._keeper.queue(message)
+        self._submit(Edit(message_id, message))
 
     def compact(self, hint: str = "") -> None:
         """Compact now; while a turn runs, before its next step."""
-        if self._turn_start is not None:
+        if self._running is not None:
             self._compaction.request(hint)
         else:
             self._submit(Compact(hint))
 
     def undo(self) -> None:
         """Take the newest compaction back; while a turn runs, before its next step."""
-        if self._turn_start is not None:
+        if self._running is not None:
             self._compaction.request_undo()
         else:
             self._submit(Undo())
@@ -193,44 +230,36 @@ class Conversation:
 
     async def stop(self) -> None:
         """End the running turn and wait until its state is valid; queued messages go on."""
-        task = self._task
-        if task is not None and not task.done():
-            task.cancel()
-            await asyncio.wait({task})
+        await self._jobs.stop()
 
     async def wait(self) -> None:
         """Return when nothing runs and nothing waits."""
-        while self._task is not None and not self._task.done():
-            await asyncio.wait({self._task})
+        while self.is_running:
+            await self._events.change()
 
     async def close(self) -> None:
-        """End the running turn and take no more."""
-        self._is_closed = True
-        self._jobs.clear()
-        await self.stop()
+        """End the running turn and take no more; what is queued is taken up when the conversation is opened again."""
+        await self._jobs.close()
 
     def attach(self) -> Attached:
         """The past as events, and where to follow on; a running turn is followed from its start."""
         rows = self._journal.rows(self.session_id)
-        if self._turn_start is None:
-            return Attached(self._with_parked(events_of_rows(rows)), self._events.end)
-        return Attached(events_of_rows(_rows_before(rows, self._turn_id)), self._turn_start)
+        compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
+        if self._running is None:
+            return Attached(past_of(rows, compaction_id, approvals), self._events.end)
+        return Attached(past_before(rows, compaction_id, self._running, approvals), self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
         return self._events.follow(start)
 
+    def follow_until_idle(self, start: int) -> AsyncGenerator[NumberedEvent]:
+        """Live events from number `start` on, until nothing runs and nothing waits."""
+        return self._events.follow(start, lambda: not self.is_running)
+
     def emit(self, event: Event) -> None:
         """Tell every reader something that belongs to this conversation."""
         self._events.emit(event)
-
-    def events_since(self, start: int) -> list[Event]:
-        """Live events from number `start` on, as far as they have come."""
-        return self._events.since(start)
-
-    async def wait_for_event(self, number: int) -> None:
-        """Return when the event of that number is there, or nothing runs any more."""
-        await self._events.wait_for(number, self._task)
 
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for the person."""
@@ -258,22 +287,15 @@ class Conversation:
 
     def clear(self) -> None:
         """Empty the context; the journal keeps every word."""
-        self._keeper.clear()
-        self._context.tell_measure()
+        self._submit(Clear())
 
     def _submit(self, job: Job) -> None:
-        if self._is_closed:
-            raise PalimpsestError("This conversation is closed.")
-        self._jobs.append(job)
-        if self._task is None or self._task.done():
-            self._start_next()
-        elif isinstance(job, Ask):
-            self._keeper.remember_queue(self.queued)
+        self._refuse_closed()
+        self._jobs.add(job)
 
-    def _start_next(self) -> None:
-        if self._jobs and not self._is_closed:
-            self._task = asyncio.create_task(self._run(self._jobs.popleft()), name=f"turn of {self.session_id}")
-            self._task.add_done_callback(lambda _: self._start_next())
+    def _refuse_closed(self) -> None:
+        if self._jobs.is_closed:
+            raise PalimpsestError("This conversation is closed.")
 
     async def _run(self, job: Job) -> None:
         try:
@@ -289,45 +311,69 @@ class Conversation:
     async def _carry_out(self, job: Job) -> None:
         match job:
             case Ask():
-                await self._ask(job.text)
+                self._take(job.message)
+                await self._turn(self._reply_to(job.message))
+            case Reply():
+                await self._turn(self._reply_to(job.message))
             case Edit():
-                self._drop_from(job.message_id)
-                await self._ask(job.text)
+                self._drop_from(job)
+                self._take(job.message)
+                await self._turn(self._reply_to(job.message))
             case Retry():
-                await self._retry()
+                self._drop_answer()
+                await self._turn(self._runner.reply())
             case Continue():
-                await self._turn(self._newest_question_id(), "", self._runner.reply(None))
+                self._go_on()
+                await self._turn(self._runner.reply())
             case Answer():
-                await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
+                await self._answer(job)
             case Compact():
                 await self._context.check("manual", job.hint)
             case Undo():
                 self._context.undo()
+            case Clear():
+                self._keeper.clear()
+                self._context.tell_measure()
+                self.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
 
-    async def _ask(self, text: str) -> None:
-        if not self._context.fits_alone(text):
-            self._save_as_file(text)
-            return
+    def _take(self, message: Msg) -> None:
+        """The message is in the journal and in the context, and its turn has begun."""
+        text = text_of(message)
         self._deny_parked(text)
-        message = UserMsg("user", text)
         self._keeper.start_turn(message)
-        self._keeper.remember_queue(self.queued)
-        await self._turn(message.id, text, self._reply_to(message))
+        self._begin(RunningTurn(message.id, self._events.end), text)
+
+    async def _answer(self, job: Answer) -> None:
+        if any(call.id == job.call_id for call in self._runner.parked_calls()):
+            self._go_on()
+            await self._turn(self._runner.answer(job.call_id, job.is_allowed))
 
     async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
         if self._recall is not None:
-            lines = await self._recall.find(message.get_text_content() or "", [*self._runner.context, message])
+            lines = await self._recall.find(text_of(message), self._runner.context)
             if lines:
                 self._keeper.recall(lines)
                 yield Recalled(lines)
-        async for event in self._runner.reply(message):
+        async for event in self._runner.reply():
             yield event
 
-    async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
-        self._events.forget_before(self._turn_start if self._turn_start is not None else self._events.end)
-        self._turn_id, self._turn_start = turn_id, self._events.end
-        self.emit(TurnStarted(turn_id, turn_id, text, self._at()))
+    def _go_on(self) -> None:
+        """A turn goes on from where the context stands; what it told so far is past."""
+        question_id = self._newest_question_id()
+        self._keeper.keep()
+        past_rows = len(self._journal.rows(self.session_id))
+        parked_ids = frozenset(call.id for call in self._runner.parked_calls())
+        self._begin(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "")
+
+    def _begin(self, turn: RunningTurn, text: str) -> None:
+        self._events.forget_before(turn.start)
+        self._running = turn
+        self.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._at()))
         self._steps.start_turn()
+
+    async def _turn(self, reply: AsyncGenerator[Event]) -> None:
+        assert self._running is not None
+        turn_id = self._running.turn_id
         try:
             reason, error = await self._follow_reply(reply)
             self._keeper.end_turn(turn_id, reason, error)
@@ -337,7 +383,16 @@ class Conversation:
                     Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
                 )
         finally:
-            self._turn_start = None
+            self._running = None
+            self._keep_requests()
+
+    def _keep_requests(self) -> None:
+        """What was asked for before the next step, when no step came."""
+        is_undo_requested, hint = self._compaction.take_requests()
+        if hint is not None:
+            self._jobs.add(Compact(hint), is_next=True)
+        if is_undo_requested:
+            self._jobs.add(Undo(), is_next=True)
 
     async def _follow_reply(self, reply: AsyncGenerator[Event]) -> tuple[FinishReason, str]:
         try:
@@ -351,7 +406,7 @@ class Conversation:
             self._close_open_calls()
             return "interrupted", ""
         except Exception as error:
-            log.exception("turn %s failed", self._turn_id)
+            log.exception("a turn of conversation %s failed", self.session_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
             return "interrupted", explain_model_error(error)
@@ -367,17 +422,18 @@ class Conversation:
         translator = self._runner.translator
         self.emit(TurnFinished(turn_id, reason, translator.input_tokens, translator.output_tokens, self._at()))
 
-    async def _retry(self) -> None:
+    def _drop_answer(self) -> None:
         question_id = self._newest_question_id()
         index = next(i for i, message in enumerate(self._runner.context) if message.id == question_id)
-        text = self._runner.context[index].get_text_content() or ""
+        text = text_of(self._runner.context[index])
         self._keeper.drop(block_keys(self._runner.context[index + 1 :]), "retry")
-        await self._turn(question_id, text, self._runner.reply(None))
+        self._begin(RunningTurn(question_id, self._events.end), text)
 
-    def _drop_from(self, message_id: str) -> None:
+    def _drop_from(self, job: Edit) -> None:
         context = self._runner.context
-        index = next((i for i, message in enumerate(context) if message.id == message_id), None)
+        index = next((i for i, message in enumerate(context) if message.id == job.message_id), None)
         if index is None or context[index].role != "user":
+            self._keeper.drop(block_keys([job.message]), "edit")
             raise PalimpsestError(
                 "This message was folded into the summary and cannot be edited. Undo the compaction first."
             )
@@ -385,7 +441,7 @@ class Conversation:
 
     def _save_as_file(self, text: str) -> None:
         """A message that no request could hold is not sent; it waits as a file to be read in parts."""
-        path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S}.txt"
+        path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S-%f}.txt"
         replace_text(path, text)
         tokens, limit = self._context.tokens_of(text), self._context.policy.max_input_length
         self.emit(
@@ -413,23 +469,5 @@ class Conversation:
         for event in self._runner.close_open_calls(output, ToolResultState.INTERRUPTED):
             self.emit(event)
 
-    def _with_parked(self, history: list[Event]) -> list[Event]:
-        """A call that waits for the person is shown as its card, not as interrupted."""
-        approvals = self._runner.approvals()
-        waiting = {approval.call_id for approval in approvals}
-        if not waiting:
-            return history
-        kept = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in waiting)]
-        while kept and isinstance(kept[-1], TurnFinished | TurnFailed):
-            kept.pop()
-        return [*kept, *approvals, TurnFinished(self._newest_question_id(), "awaiting_approval")]
-
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
-
-
-def _rows_before(rows: list[Row], message_id: str) -> list[Row]:
-    for index, row in enumerate(rows):
-        if isinstance(row, BlockRow) and row.message_id == message_id:
-            return rows[:index]
-    return rows

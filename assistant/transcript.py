@@ -46,14 +46,16 @@ _STATES: dict[ToolResultState, ToolState] = {
 }
 
 
-def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> list[Event]:
-    """The conversation as events, oldest first; `compaction_id` is the record its context stands on.
+def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST, stop: int | None = None) -> list[Event]:
+    """The conversation as events, oldest first, or the first `stop` rows of it.
+
+    `compaction_id` is the record its context stands on.
 
     A record that was taken back is told with `is_undone`; one that never took effect (a kill before the commit) is
     left out. A call without a result ends as interrupted, unless the conversation waits for the person's approval.
     """
     teller = _Teller(rows, compaction_id)
-    for row in rows:
+    for row in rows[:stop]:
         teller.tell(row)
     teller.end(is_last=True)
     return teller.events
@@ -64,8 +66,10 @@ class _Teller:
 
     def __init__(self, rows: Sequence[Row], compaction_id: str | None) -> None:
         self.events: list[Event] = []
-        self._undone = undone_ids(rows)
-        self._happened = self._undone | _standing_ids(rows, compaction_id)
+        standing = _standing_ids(rows, compaction_id)
+        # Of an Undo that was cut off before its commit the journal knows, and yet the record stands.
+        self._undone = undone_ids(rows) - standing
+        self._happened = self._undone | standing
         self._flushes: dict[str, FlushState] = {
             row.compaction_id: row.state for row in rows if isinstance(row, FlushRow)
         }

@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("forget_places", "export"),
     ("conversations",),
     ("conversation",),
-    ("agent", "event_log"),
+    ("agent", "event_log", "jobs", "past"),
     ("index",),
     ("memory", "sessions", "openclaw"),
     ("transcript",),

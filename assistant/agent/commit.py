@@ -22,17 +22,16 @@ from assistant.journal_rows import (
     CompactionRow,
     DroppedRow,
     DropReason,
+    QueuedRow,
     RecalledRow,
     Row,
     TurnEndRow,
     UndoneRow,
 )
-from assistant.messages import BlockKey, Msg, UserMsg, block_keys, block_text, copy_with_blocks
+from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
-from assistant.rebuild import complete_messages
+from assistant.rebuild import complete_messages, since_clear
 from assistant.sessions import Session, Sessions
-
-_QUEUE_KEY = "queued_messages"
 
 
 class SessionKeeper:
@@ -56,21 +55,27 @@ class SessionKeeper:
         state.session_id = session.session_id
         self._swap(session)
 
+    def queue(self, message: Msg) -> None:
+        """A message that has to wait is on disk at once; `waiting` finds it until its turn begins."""
+        rows = [
+            QueuedRow(self.session.session_id, message.id, message.name, block, self.at(), message.created_at)
+            for block in message.content
+            if isinstance(block, TextBlock)
+        ]
+        self._journal.append(rows)
+
+    def waiting(self) -> list[Msg]:
+        """The queued messages whose turn never began, oldest first."""
+        rows = since_clear(self._journal.rows(self.session.session_id, include_dropped=True))
+        gone = {row.key for row in rows if isinstance(row, BlockRow)}
+        gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+        return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
+
     def start_turn(self, message: Msg) -> None:
-        """The user's message is on disk before anything is done with it."""
-        self._journal.append_missing(self.session.session_id, self.session.user_id, [message])
-
-    def remember_queue(self, texts: Sequence[str]) -> None:
-        """Messages that wait for the running turn are on disk too, in the session file."""
-        self.state.middle_context[_QUEUE_KEY] = list(texts)
-        self._save(self._current())
-
-    def adopt_queue(self) -> None:
-        """Messages that still waited when the program ended become messages of the conversation, not yet answered."""
-        texts = self.state.middle_context.pop(_QUEUE_KEY, [])
-        if isinstance(texts, list) and texts:
-            self.state.context += [UserMsg("user", str(text)) for text in texts]
-            self.keep()
+        """The user's message stands in the journal, and then in the context, before anything is done with it."""
+        # What healing put into the context comes first: it belongs to an older message.
+        self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, message])
+        self.state.context.append(message)
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
@@ -219,6 +224,10 @@ def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
         modified_files=record.modified_files,
         flush="pending",
     )
+
+
+def _message_of(row: QueuedRow) -> Msg:
+    return UserMsg(row.name, [row.block], id=row.message_id, created_at=row.created_at)
 
 
 def _without(message: Msg, gone: set[BlockKey]) -> Msg:

@@ -1,0 +1,55 @@
+"""What a reader who comes now is told of the past: all of it, or all before the running turn (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assistant.events import ApprovalRequested, Event, ToolFinished, TurnFailed, TurnFinished
+from assistant.journal_rows import BlockRow, Row
+from assistant.transcript import events_of_rows
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn that runs: its number in the event log, and what was past when it began.
+
+    `past_rows` is None for a turn that begins with its question. One that goes on tells only what comes: the journal
+    rows there were when it went on are past, but for the ends of the calls that were parked then.
+    """
+
+    turn_id: str
+    start: int
+    past_rows: int | None = None
+    parked_ids: frozenset[str] = frozenset()
+
+
+def past_of(rows: Sequence[Row], compaction_id: str | None, approvals: Sequence[ApprovalRequested]) -> list[Event]:
+    """The whole past while nothing runs. Calls that wait for the person are shown as cards, not as interrupted."""
+    history = events_of_rows(rows, compaction_id)
+    if not approvals:
+        return history
+    history = _without_ends(history, {approval.call_id for approval in approvals})
+    ended = [event for event in history if isinstance(event, TurnFinished | TurnFailed)]
+    while history and isinstance(history[-1], TurnFinished | TurnFailed):
+        history.pop()
+    turn_id = ended[-1].turn_id if ended else ""
+    return [*history, *approvals, TurnFinished(turn_id, "awaiting_approval")]
+
+
+def past_before(
+    rows: Sequence[Row], compaction_id: str | None, turn: RunningTurn, approvals: Sequence[ApprovalRequested]
+) -> list[Event]:
+    """What is told before the events of a running turn; cards that waited when it began and still do are shown."""
+    stop = _question_index(rows, turn.turn_id) if turn.past_rows is None else turn.past_rows
+    history = _without_ends(events_of_rows(rows, compaction_id, stop), turn.parked_ids)
+    return [*history, *(approval for approval in approvals if approval.call_id in turn.parked_ids)]
+
+
+def _without_ends(history: Sequence[Event], call_ids: frozenset[str] | set[str]) -> list[Event]:
+    return [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
+
+
+def _question_index(rows: Sequence[Row], message_id: str) -> int:
+    found = (index for index, row in enumerate(rows) if isinstance(row, BlockRow) and row.message_id == message_id)
+    return next(found, len(rows))
