@@ -71,6 +71,13 @@ def test_a_line_that_held_nothing_else_leaves_the_file() -> None:
     assert removed.count == 3
 
 
+def test_what_is_no_prose_any_more_is_marked_word_by_word() -> None:
+    marked = PassageSet({"my phone is 555-0142", "my phone is 555-0142 at home"}).mark_raw(
+        '{"a":"My  phone is 555-0142'
+    )
+    assert marked == type(marked)('{"a":"⟦forgotten⟧', 1)
+
+
 @pytest.mark.parametrize("text", ["My phone is 555…", "…number is 555-0142 or so"])
 def test_a_piece_that_a_cut_left_goes_too(text: str) -> None:
     held = PassageSet({"my phone is 555-0142", "the number is 555-0142 or so"})
