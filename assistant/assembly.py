@@ -39,7 +39,6 @@ from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.journal import Journal
-from assistant.memory.decoding import decode_text
 from assistant.memory.log import MemoryChange, MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import Msg
@@ -50,6 +49,7 @@ from assistant.prompts import Language, language_of
 from assistant.redaction import mask_secrets
 from assistant.sessions import Session, Sessions
 from assistant.settings import Settings, load_settings
+from assistant.text_encoding import decode_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 

@@ -18,11 +18,11 @@ from assistant.errors import ConflictError, WorkspaceError
 from assistant.journal import Journal
 from assistant.journal_files import day_files, read_lines
 from assistant.json_texts import map_texts, texts_of
-from assistant.memory.decoding import decode_text
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
 from assistant.passages import PassageSet, passages_of
 from assistant.sessions import Sessions, session_paths
+from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
 
 PlaceKind = Literal[

@@ -88,7 +88,7 @@ class _Teller:
                 self._tell_assistant(row)
         elif isinstance(row, CompactionRow) and row.compaction_id in self._happened:
             flush = self._flushes.get(row.compaction_id, row.flush)
-            self._aside.append(_compressed(row, flush, row.compaction_id in self._undone))
+            self._aside.append(compressed_event(row, flush, is_undone=row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
             self._aside.append(Recalled(row.lines))
         elif isinstance(row, TurnEndRow) and self._turn:
@@ -179,7 +179,8 @@ def _standing_ids(rows: Sequence[Row], compaction_id: str | None) -> set[str]:
     return standing
 
 
-def _compressed(row: CompactionRow, flush: FlushState, is_undone: bool) -> ContextCompressed:
+def compressed_event(row: CompactionRow, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
+    """How a compaction is told; `flush` is how far its flush has come."""
     return ContextCompressed(
         compaction_id=row.compaction_id,
         reason=row.reason,

@@ -26,7 +26,6 @@ from assistant.errors import CompactionError, ContextOverflowError
 from assistant.events import (
     CompactionReason,
     CompactionUndone,
-    ContextCompressed,
     ContextMeasured,
     ContextPart,
     Event,
@@ -38,6 +37,7 @@ from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, bl
 from assistant.models.failures import window_told_by
 from assistant.prompts import Language
 from assistant.tokens import TokenCounter
+from assistant.transcript import compressed_event
 from assistant.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
@@ -241,7 +241,7 @@ class Context:
         row = self._keeper.commit_compaction(record, messages)
         # Usage of a request that was longer says nothing about the next one.
         self._keeper.state.middle_context.pop(_REPORTED_KEY, None)
-        self._emit(compressed_event(row))
+        self._emit(compressed_event(row, row.flush, is_undone=False))
         self._on_compacted(row)
 
     def _remember_guards(self, outcome: Outcome) -> None:
@@ -344,23 +344,3 @@ class Context:
 
     def _schema_tokens(self) -> int:
         return self._counter.text(self._schemas_json) if self._schemas_json else 0
-
-
-def compressed_event(row: CompactionRow) -> ContextCompressed:
-    """How a compaction is told as it happens."""
-    return ContextCompressed(
-        compaction_id=row.compaction_id,
-        reason=row.reason,
-        previous_tokens=row.previous_tokens,
-        after_tokens=row.after_tokens,
-        context_limit=row.context_limit,
-        threshold_tokens=row.threshold_tokens,
-        folded_messages=row.folded_messages,
-        kept_turns=row.kept_turns,
-        summary=row.summary,
-        summary_tokens=row.summary_tokens,
-        fallback=row.fallback,
-        flush=row.flush,
-        carried_over=row.carried_over,
-        at=row.at,
-    )

@@ -90,8 +90,8 @@ class Synchroniser:
         if file.path.suffix == ".jsonl":
             texts = [_masked(text, self._mask) for text in self._read_dialog(file.path)]
             return "", chunk_journal(file.name, texts)
-        decoded = decode_text(content, file.name)
-        return decoded.notice, chunk_markdown(file.name, self._mask(decoded.text))
+        decoded = decode_text(content)
+        return decoded.notice(file.name), chunk_markdown(file.name, self._mask(decoded.text))
 
 
 @dataclass(frozen=True, slots=True)

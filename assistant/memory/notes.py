@@ -11,11 +11,11 @@ from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
-from assistant.memory.decoding import DecodedText, decode_text
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import Conflict, Merge, merge
 from assistant.redaction import mask_secrets
+from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
 
 __all__ = ["OUTSIDE_WRITER", "Conflict", "Merge", "Note", "Notes", "Origin", "merge"]
@@ -66,7 +66,7 @@ class Notes:
         """The file as text whatever its encoding; a missing one is empty."""
         content = _content(name, self._workspace.memory_path(name))
         decoded = decode_text(content)
-        return Note(name, decoded.text, digest_of(content), _notice(name, decoded))
+        return Note(name, decoded.text, digest_of(content), decoded.notice(name) or None)
 
     def save(self, name: str, text: str, base_digest: str, writer: str | Origin) -> MemoryChange | None:
         """Put `text` in place of the file that had `base_digest`; None when that changes nothing.
@@ -225,9 +225,3 @@ def _replaced(name: str, text: str, lines: str, replaces: str) -> str:
 
 def _origin(writer: str | Origin) -> Origin:
     return Origin(writer) if isinstance(writer, str) else writer
-
-
-def _notice(name: str, decoded: DecodedText) -> str | None:
-    if decoded.is_utf8:
-        return None
-    return f"{name} is not UTF-8 and was read as {decoded.encoding}. It becomes UTF-8 with the next change to it."

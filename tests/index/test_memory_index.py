@@ -240,4 +240,5 @@ async def test_odd_encodings_are_told_of(home: Path) -> None:
     (home / "memory/a.md").write_bytes("绿茶很好喝".encode("gbk"))
     async with opened(home, HashEmbedder()) as index:
         assert places(await index.search("绿茶")) == [("memory/a.md", 1)]
-        assert index.status().notices == ("memory/a.md is in GBK: it is read as such. Save it as UTF-8 to be sure.",)
+        told = "memory/a.md is not UTF-8 and was read as gb18030. It becomes UTF-8 with the next change to it."
+        assert index.status().notices == (told,)
