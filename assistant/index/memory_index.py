@@ -191,9 +191,15 @@ class MemoryIndex:
             await self._upkeep.rebuild()
 
     async def purge(self) -> None:
-        """After a forget: leave nothing in the index's files of what stands in no file any more."""
+        """After a forget: leave nothing in the index's files of what stands in no file any more.
+
+        Raises `IndexingError` where vectors stand on a server that cannot be reached.
+        """
         if self._upkeep is not None:
             await self.sync()
+            is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
+            if is_on_server and not self._upkeep.is_meaning_open:
+                raise IndexingError(self._upkeep.vector_notice or "The vector server cannot be reached.")
             await self._upkeep.purge()
 
     async def _wait_for_files(self, notices: list[str]) -> None:
