@@ -44,7 +44,9 @@ def test_nothing_is_forgotten_in_a_fresh_home(home: Home) -> None:
     assert not home.workspace.forgotten_path.exists()
 
 
-@pytest.mark.parametrize("line", ["- I live in Zürich.", "That is it. I LIVE in  zürich!", "- 我住在苏黎世。我喜欢茶。"])
+@pytest.mark.parametrize(
+    "line", ["- I live in Zürich.", "That is it. I LIVE in  zürich!", "- 我住在苏黎世。我喜欢茶。"]
+)
 def test_a_line_is_known_again_in_other_clothes(home: Home, line: str) -> None:
     home.lines.add(FACTS, AT)
     assert home.lines.is_forgotten(line)
