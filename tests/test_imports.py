@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("assembly",),
     ("commands",),
     ("forget",),
+    ("forget_places", "export"),
     ("conversations",),
     ("conversation",),
     ("agent", "event_log", "job_queue", "jobs", "past"),
@@ -30,7 +31,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
     ("tokens", "events", "clock", "healing"),
-    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction", "text_encoding"),
+    (
+        "settings",
+        "prompts",
+        "messages",
+        "workspace",
+        "atomic_io",
+        "redaction",
+        "text_encoding",
+        "passages",
+        "json_texts",
+    ),
     ("errors", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
