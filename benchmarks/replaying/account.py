@@ -28,8 +28,13 @@ class Account:
     records: int
 
 
-def account_of(dialog_folder: Path, journal: Journal, session: Session, sent: Sequence[str]) -> Account:
-    """Look at the journal's files line by line and at the session; `sent` are the questions, oldest first."""
+def account_of(
+    dialog_folder: Path, journal: Journal, session: Session, sent: Sequence[str], known: Sequence[str]
+) -> Account:
+    """Look at the journal's files line by line and at the session.
+
+    Each question of `sent` must be there once; of others only those that are `known` may have been sent.
+    """
     rows = journal.rows(session.session_id, include_dropped=True)
     blocks = {row.key: row for row in rows if isinstance(row, BlockRow)}
     chain = chain_of(rows, record_of(rows, session.compaction_id) if session.compaction_id else None)
@@ -39,7 +44,7 @@ def account_of(dialog_folder: Path, journal: Journal, session: Session, sent: Se
         *_repeated_lines(dialog_folder),
         *_misplaced(blocks, folded, context),
         *_changed(blocks, session.messages),
-        *_lost(rows, sent),
+        *_lost(rows, sent, known),
     ]
     if session.compaction_id and not chain:
         faults.append(f"the session stands on the record {session.compaction_id}, which the journal does not have")
@@ -92,7 +97,7 @@ def _changed(blocks: dict[BlockKey, BlockRow], messages: Sequence[Msg]) -> list[
     return faults
 
 
-def _lost(rows: Sequence[Row], sent: Sequence[str]) -> list[str]:
+def _lost(rows: Sequence[Row], sent: Sequence[str], known: Sequence[str]) -> list[str]:
     asked = Counter(
         row.block.text
         for row in rows
@@ -104,5 +109,5 @@ def _lost(rows: Sequence[Row], sent: Sequence[str]) -> list[str]:
     faults = [
         f"a question stands {asked[text]} times in the journal: {text[:80]!r}" for text in sent if asked[text] != 1
     ]
-    faults += [f"nobody sent this: {text[:80]!r}" for text in asked if text not in set(sent)]
+    faults += [f"nobody sent this: {text[:80]!r}" for text in asked if text not in set(known)]
     return faults

@@ -26,8 +26,7 @@ from assistant.settings import Settings
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files
 
-MOST_EVENTS = 120
-"""A child is killed at a random moment behind a random one of its first events: on a slow machine it takes longer."""
+# A child is killed at a random moment behind a random one of its first events: on a slow machine it takes longer.
 _MOMENT_SECONDS = 0.05
 _EVENT_SECONDS = 60.0
 _END_SECONDS = 240.0
@@ -51,6 +50,7 @@ class Order:
     compact_threshold: int | None
     messages: list[str]
     kills: int
+    most_events: int
     seed: int
 
 
@@ -91,12 +91,12 @@ class Nursery:
         for number in range(1, self._order.kills + 1):
             is_killed = self._raise_child(plan, number)
             tally.kills += is_killed
-            tally.faults += [f"after kill {number}: {fault}" for fault in self._faults()]
+            tally.faults += [f"after kill {number}: {fault}" for fault in self._faults(plan)]
             if not is_killed:
                 tally.faults.append(f"child {number} ended before it was killed")
                 break
         self._let_end(plan)
-        tally.faults += self._faults()
+        tally.faults += self._faults(plan)
         self._count(tally)
         return tally
 
@@ -106,7 +106,7 @@ class Nursery:
         if self._chance.random() < _EARLY_SHARE:
             _wait(ticks, self._chance.uniform(0.0, _EARLY_SECONDS))
         else:
-            for _ in range(self._chance.randint(1, MOST_EVENTS)):
+            for _ in range(self._chance.randint(1, self._order.most_events)):
                 _wait(ticks, _EVENT_SECONDS)
             _wait(ticks, self._chance.uniform(0.0, _MOMENT_SECONDS))
         is_alive = os.waitpid(pid, os.WNOHANG) == (0, 0)
@@ -139,7 +139,7 @@ class Nursery:
         finally:
             os._exit(0)
 
-    def _faults(self) -> list[str]:
+    def _faults(self, plan: Sequence[str]) -> list[str]:
         """What is wrong on disk now, and what the children told."""
         told = [json.loads(line) for line in self._told.read_text(encoding="utf-8").splitlines()]
         faults = [str(line["fault"]) for line in told if "fault" in line]
@@ -147,7 +147,7 @@ class Nursery:
         for summary in store.sessions.list():
             sent = [str(line["sent"]) for line in told if "sent" in line]
             session = store.sessions.load(summary.session_id)
-            faults += account_of(store.workspace.dialog_folder, store.journal, session, sent).faults
+            faults += account_of(store.workspace.dialog_folder, store.journal, session, sent, plan).faults
         return faults
 
     def _count(self, tally: Tally) -> None:
