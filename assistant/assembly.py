@@ -25,6 +25,7 @@ from assistant.agent.hooks.tool_results import ToolResultHook
 from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
+from assistant.agent.skills import SkillShelf, skill_files
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
@@ -201,10 +202,11 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
+        skills_folder = self.workspace.skills_folder
         toolkit = build_toolkit(
             backend=backend,
             start_folder=self.workspace.files_folder,
-            skills_folder=self.workspace.skills_folder,
+            skills=SkillShelf(skills_folder, events.emit) if skill_files(skills_folder) else None,
             language=language(),
             has_file_tools=self.has_file_tools,
             own_tools=memory_tools(desk) if self.has_memory_tools else [],

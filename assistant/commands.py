@@ -121,6 +121,8 @@ async def _history(call: Call) -> Conversation:
 
 
 async def _context(call: Call) -> Conversation:
+    call.conversation.measure()
+    await call.conversation.wait()
     items = call.conversation.context_items()
     lines = [f"{item.tokens:>7,}  {item.label}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
     total = sum(item.tokens for item in items)
