@@ -72,10 +72,10 @@ async def respond(
     """Submit and yield the events up to the end of what it started."""
     # Before anything runs, so that nothing of it can be missed.
     told = conversation.follow_until_idle(conversation.next_number)
+    open_before = conversations.all_open()
     current = await submit(conversations, conversation, text, forgetter)
     if current is not conversation:
-        is_read_anew = current.session_id == conversation.session_id
-        told = current.follow_until_idle(0 if is_read_anew else current.next_number)
+        told = current.follow_until_idle(current.next_number if current in open_before else 0)
     async with aclosing(told):
         async for numbered in told:
             yield numbered.event
@@ -179,7 +179,7 @@ async def _forget(call: Call) -> Conversation:
         except PalimpsestError as error:
             notice = Notice(str(error))
         # It was closed for this and is read anew, and so are its readers.
-        conversation = call.conversations.open(session_id)
+        conversation = _read_anew(call.conversations, session_id)
         conversation.emit_kept(notice)
         return conversation
     preview = await call.forgetter.find(call.argument)
@@ -207,6 +207,14 @@ async def _help(call: Call) -> Conversation:
     lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
     call.conversation.emit(Notice("\n".join(lines), "info"))
     return call.conversation
+
+
+def _read_anew(conversations: Conversations, session_id: str) -> Conversation:
+    try:
+        return conversations.open(session_id)
+    except SessionNotFoundError:
+        # Nothing was said in it yet.
+        return conversations.create()
 
 
 def _short(text: str) -> str:

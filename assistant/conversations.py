@@ -36,6 +36,10 @@ class Conversations:
         """The conversation of that id if it is open in this process."""
         return self._open.get(session_id)
 
+    def all_open(self) -> tuple[Conversation, ...]:
+        """The conversations that are open in this process."""
+        return tuple(self._open.values())
+
     def create(self, title: str = "") -> Conversation:
         """A new, empty conversation."""
         session = self._sessions.create(title)
