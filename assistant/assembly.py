@@ -57,6 +57,8 @@ from assistant.text_encoding import decode_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 
+Connect = Callable[[Settings], Awaitable[ChatModel]]
+
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
 _LANGUAGE_MESSAGES = 5
@@ -435,11 +437,9 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
                 raise
             other_owner = error
         is_pending = other_owner is None and store.forget_files.is_pending
-        if is_pending:
-            log.warning("a forget was cut off and is finished now")
-            await asyncio.to_thread(store.forget_files.carry_out)
+        is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
-        if is_pending:
+        if is_index_left:
             await index.sync_words()
             stack.push_async_callback(_cancel, asyncio.create_task(_clear_index(store, index), name="forget"))
         yield Home(settings, store, index, other_owner)
@@ -447,7 +447,7 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
 
 @asynccontextmanager
 async def open_assistant(
-    settings: Settings, address: str = "", *, may_be_owned: bool = False
+    settings: Settings, address: str = "", connect: Connect = connect_model, *, may_be_owned: bool = False
 ) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
@@ -458,13 +458,24 @@ async def open_assistant(
         if settings.is_public:
             settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
-        model = await connect_model(settings)
+        model = await connect(settings)
         compactor = await connect_compactor(settings, model)
         assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner)
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant
+
+
+def _finish_forget(store: Store) -> bool:
+    """Take what was decided before the program was killed out of the files; True when only the index is left."""
+    log.warning("a forget was cut off and is finished now")
+    try:
+        store.forget_files.carry_out()
+    except (OSError, WorkspaceError) as error:
+        log.warning("not all of it could be forgotten: %s; it goes on at the next start", error)
+        return False
+    return True
 
 
 async def _clear_index(store: Store, index: MemoryIndex) -> None:

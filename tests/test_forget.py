@@ -188,6 +188,22 @@ async def test_a_forget_that_was_cut_off_is_finished_when_the_home_is_opened(set
     assert EN in (settings.home / "USER.md").read_text(encoding="utf-8")
 
 
+async def test_what_the_disk_refused_is_forgotten_at_the_next_start(settings: Settings) -> None:
+    store = open_store(settings)
+    store.notes.add_lines("USER.md", "About", [EN], "owner")
+    store.forget_files.begin(["my phone number is 555-0142"])
+    blocker = settings.home / "tool_result" / "x.txt"
+    blocker.symlink_to(settings.home / "nowhere")
+    async with open_home(settings) as home:
+        await home.index.sync()
+    assert settings.home.joinpath("forget.json").exists()
+    blocker.unlink()
+    async with open_home(settings) as home:
+        while home.store.forget_files.is_pending:
+            await home.index.sync_words()
+    assert holders(settings.home, "555-0142") == []
+
+
 @pytest.mark.parametrize("is_down", [False, True])
 async def test_words_vectors_and_their_cache_are_gone_from_the_index(settings: Settings, is_down: bool) -> None:
     store = open_store(settings)

@@ -83,9 +83,7 @@ def test_the_index_tells_what_it_holds(store: Store, capsys: Capture) -> None:
     assert "searched by text" in capsys.readouterr().out
 
 
-def test_forget_shows_and_asks_before_it_forgets(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_forget_asks_before_it_forgets(store: Store, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     answers = iter(["", "1"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
     assert main(["forget", "555-0142"]) == 0
@@ -159,9 +157,7 @@ def test_what_changes_nothing_goes_on_beside_the_owner(store: Store, capsys: Cap
         capsys.readouterr()
 
 
-def test_a_conversation_that_nobody_has_open_goes_on_beside_the_owner(
-    owned: str, store: Store, capsys: Capture
-) -> None:
+def test_a_conversation_nobody_has_open_goes_on_beside_the_owner(owned: str, store: Store, capsys: Capture) -> None:
     assert main(["chat", "--once", "hello", "--session", "talk", "--json"]) == 0
     captured = capsys.readouterr()
     assert owned in captured.err

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("forget_places", "export"),
     ("conversations",),
     ("conversation",),
-    ("agent", "event_log", "jobs", "past"),
+    ("agent", "event_log", "job_queue", "jobs", "past"),
     ("index",),
     ("memory", "sessions", "openclaw"),
     ("transcript",),
@@ -32,7 +32,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
     ("tokens", "events", "clock", "healing"),
-    ("settings", "prompts", "messages", "workspace", "atomic_io", "redaction", "text_encoding", "passages", "json_texts"),
+    (
+        "settings",
+        "prompts",
+        "messages",
+        "workspace",
+        "atomic_io",
+        "redaction",
+        "text_encoding",
+        "passages",
+        "json_texts",
+    ),
     ("errors", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
