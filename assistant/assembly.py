@@ -208,7 +208,7 @@ class Assistant:
         if self.other_owner is not None:
             raise self.other_owner
         await self.conversations.close()
-        await self.flushes.close()
+        await self.flushes.cut()
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
         await self.conversations.close()
 

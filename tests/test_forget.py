@@ -12,13 +12,15 @@ from assistant.assembly import Assistant, end_nothing, make_forgetter, open_assi
 from assistant.commands import respond
 from assistant.conversation import Conversation
 from assistant.errors import HomeInUseError, PalimpsestError
-from assistant.events import Event, MemoryChanged, Notice
+from assistant.events import Event, MemoryChanged, Notice, TextDelta
 from assistant.forget import ForgetItem, ForgetPreview, Receipt, chosen_items, preview_lines, receipt_text
 from assistant.forget_places import Gone, Place
 from assistant.index.dialog import read_dialog
 from assistant.index.memory_index import FORGETTING, NO_EMBEDDER, SearchAnswer
-from assistant.messages import UserMsg
+from assistant.messages import Msg, TextBlock, UserMsg
+from assistant.models.scripted import ScriptedModel
 from assistant.settings import Settings
+from tests.fakes.home import SUMMARY, scripted_assistant, text, until
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened
 
@@ -250,3 +252,55 @@ async def test_what_an_editor_changed_stands_in_the_memory_log(settings: Setting
             await home.index.sync()
         (first, second) = home.store.memory_log.history("USER.md")
         assert (first.writer, second.writer, second.added_lines) == ("outside", "outside", ["- likes tea"])
+
+
+async def test_a_turn_that_was_told_of_it_ends_before_it_could_write_it(home: Path) -> None:
+    waiting = asyncio.Event()
+    model = ScriptedModel([[text("You said: "), waiting, text(EN)], [text("Gone on.")]])
+    async with scripted_assistant(home, model) as assistant:
+        other = assistant.conversations.create()
+        other.ask(f"Hi. {EN} Say it back.")
+        await until(other, TextDelta, 0)
+        conversation = assistant.conversations.create()
+        await told(assistant, conversation, "/forget 555-0142")
+        (receipt,) = notices(await told(assistant, conversation, "/forget all"))
+        waiting.set()
+        assert receipt.startswith("Forgotten: ")
+        assert not other.is_running
+        again = assistant.conversations.open(other.session_id)
+        again.continue_turn()
+        await again.wait()
+        sent = str([message.get_text_content() for message in model.requests[-1].messages])
+        assert "Hi. ⟦forgotten⟧ Say it back." in sent
+        assert "555-0142" not in sent
+    assert holders(home, "555-0142") == []
+
+
+async def test_a_flush_that_was_told_of_it_is_cut_and_goes_on_without_it(home: Path) -> None:
+    waiting = asyncio.Event()
+    calls: list[str] = []
+
+    def flush(messages: Sequence[Msg]) -> Sequence[TextBlock]:
+        calls.append(str([message.get_text_content() for message in messages]))
+        return [text("NO_REPLY")]
+
+    async def wait_in_flush(messages: Sequence[Msg]) -> Sequence[TextBlock]:
+        flush(messages)
+        await waiting.wait()
+        return [text("NO_REPLY")]
+
+    model = ScriptedModel([[text("Noted.")], [text("So be it.")], [text(SUMMARY)], wait_in_flush, flush])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await told(assistant, conversation, f"Hello. {EN} {'Much more was said. ' * 200}")
+        await told(assistant, conversation, "And now?")
+        await told(assistant, conversation, "/compact")
+        while not calls:
+            await asyncio.sleep(0.01)
+        await told(assistant, conversation, "/forget 555-0142")
+        await told(assistant, conversation, "/forget all")
+        await assistant.flushes.wait()
+        assert ["555-0142" in call for call in calls] == [True, False]
+        assert "⟦forgotten⟧" in calls[1]
+        model.assert_complete()
+    assert holders(home, "555-0142") == []
