@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat import ChatDesk, Tab
+from assistant.ui.chat import ChatDesk, Tab, tell_refusals
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
@@ -41,11 +42,11 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.send(text, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
             yield face.values()
 
     async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.start_new(_tab_hash(request)):
+        async for face in tell_refusals(desk.start_new(_tab_hash(request))):
             yield face.values()
 
     demo.load(load, None, outputs, **_QUEUED)
@@ -59,11 +60,11 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
-        async for face in desk.act(name, target, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.compact(hint, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
     async def tick(shown: Tab, request: gr.Request) -> _Values:
@@ -129,7 +130,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
 
 def _memory_values(face: MemoryFace) -> _Values:
     if face.problem:
-        gr.Warning(face.problem)
+        gr.Warning(html.escape(face.problem))
     texts = [face.files, face.head, face.text, face.banner]
     return [face.file, *(gr.skip() if text is None else text for text in texts)]
 
