@@ -200,6 +200,16 @@ async def _stop(call: Call) -> Conversation:
     return call.conversation
 
 
+async def _continue(call: Call) -> Conversation:
+    call.conversation.continue_turn()
+    return call.conversation
+
+
+async def _retry(call: Call) -> Conversation:
+    call.conversation.retry()
+    return call.conversation
+
+
 async def _model(call: Call) -> Conversation:
     call.conversation.emit(Notice(call.conversations.model_line, "info"))
     return call.conversation
@@ -238,6 +248,8 @@ COMMANDS: dict[str, Command] = {
     "memory": Command("/memory QUERY", "search memory and past conversations", _memory),
     "forget": Command("/forget TEXT", "find a fact everywhere, then forget the sentences you choose", _forget),
     "stop": Command("/stop", "end the running turn", _stop),
+    "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
+    "retry": Command("/retry", "answer your newest message again", _retry),
     "model": Command("/model", "which model answers, and how it was found", _model),
     "help": Command("/help", "this list", _help),
 }

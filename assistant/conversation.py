@@ -278,6 +278,8 @@ class Conversation:
                 self._drop_answer()
                 await self._turn(self._runner.reply())
             case Continue():
+                if self._runner.parked_calls():
+                    raise PalimpsestError("A call waits for your answer first: allow or deny it.")
                 self._go_on()
                 await self._turn(self._runner.reply())
             case Answer():
@@ -383,6 +385,8 @@ class Conversation:
             self.emit(TurnFailed(turn_id, error, self._at()))
             return
         translator = self._runner.translator
+        if reason == "completed" and not translator.has_told:
+            self.emit(Notice("The model ended its turn without a word. Ask again, or retry."))
         self.emit(TurnFinished(turn_id, reason, translator.input_tokens, translator.output_tokens, self._at()))
 
     def _drop_answer(self) -> None:
