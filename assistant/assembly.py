@@ -341,10 +341,13 @@ def as_guest(settings: Settings, folder: Path) -> Settings:
 
 
 @asynccontextmanager
-async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
+async def open_assistant(
+    settings: Settings, address: str = "", model: ChatModel | None = None
+) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
-    Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
+    `model` answers in place of the one that the settings ask for. Raises `HomeInUseError` when another process owns
+    the home, `SettingsError` and `ModelError` when no model can be had.
     """
     async with AsyncExitStack() as stack:
         if settings.is_public:
@@ -352,7 +355,7 @@ async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerato
         store = open_store(settings)
         ownership = stack.enter_context(HomeOwnership(store.workspace))
         ownership.tell_address(address)
-        model = await connect_model(settings)
+        model = model or await connect_model(settings)
         compactor = await connect_compactor(settings, model)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
         assistant = Assistant(settings, store, model, compactor, index)

@@ -17,11 +17,17 @@ from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import Notes
 from assistant.prompts import Language, render
 
-Category = Literal["fact", "preference", "procedure", "context", "session_summary"]
+Category = Literal["fact", "preference", "procedure", "context", "session_summary", "persona"]
 
 WRITER = "assistant"
 _MAX_LINES = 400
-_FILES: dict[Category, str] = {"fact": "MEMORY.md", "preference": "USER.md", "procedure": "MEMORY.md"}
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_FILES: dict[Category, str] = {
+    "fact": "MEMORY.md",
+    "preference": "USER.md",
+    "procedure": "MEMORY.md",
+    "persona": "SOUL.md",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +67,17 @@ class MemoryDesk:
     def save(self, content: str, category: Category = "fact") -> MemoryChange | None:
         """Add the content where its category belongs; None when it stands there already."""
         file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
-        heading = render("memory_heading", self.language(), category=category)
+        heading = self._heading(self.notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
         return self.notes.add_lines(file, heading, lines, Origin(WRITER, self.session_id))
+
+    def _heading(self, text: str, category: Category) -> str:
+        """The heading of the category that stands in the text, in either language; else in that of the talk."""
+        language = self.language()
+        headings = [
+            render("memory_heading", name, category=category) for name in sorted(_LANGUAGES, key=language.__ne__)
+        ]
+        return next((heading for heading in headings if f"# {heading}" in text), headings[0])
 
 
 def memory_tools(desk: MemoryDesk) -> list[ToolBase]:
