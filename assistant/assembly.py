@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +52,8 @@ from assistant.settings import Settings, load_settings
 from assistant.text_encoding import decode_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
+
+Connect = Callable[[Settings], Awaitable[ChatModel]]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
@@ -342,12 +344,11 @@ def as_guest(settings: Settings, folder: Path) -> Settings:
 
 @asynccontextmanager
 async def open_assistant(
-    settings: Settings, address: str = "", model: ChatModel | None = None
+    settings: Settings, address: str = "", connect: Connect = connect_model
 ) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
-    `model` answers in place of the one that the settings ask for. Raises `HomeInUseError` when another process owns
-    the home, `SettingsError` and `ModelError` when no model can be had.
+    Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
     """
     async with AsyncExitStack() as stack:
         if settings.is_public:
@@ -355,7 +356,7 @@ async def open_assistant(
         store = open_store(settings)
         ownership = stack.enter_context(HomeOwnership(store.workspace))
         ownership.tell_address(address)
-        model = model or await connect_model(settings)
+        model = await connect(settings)
         compactor = await connect_compactor(settings, model)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
         assistant = Assistant(settings, store, model, compactor, index)

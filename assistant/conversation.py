@@ -28,7 +28,8 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.jobs import Jobs
+from assistant.job_queue import JobQueue
+from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
 from assistant.journal import Journal
 from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
@@ -37,66 +38,6 @@ from assistant.prompts import Language, render
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A message of the person."""
-
-    message: Msg
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Reply to a message whose turn has begun."""
-
-    message: Msg
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The person's answer to a parked call."""
-
-    call_id: str
-    is_allowed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Continue:
-    """Go on from where the context stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Drop the answer to the newest message and answer it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Drop a message of the person and all that followed, and ask this instead."""
-
-    message_id: str
-    message: Msg
-
-
-@dataclass(frozen=True, slots=True)
-class Compact:
-    """Compact now, whatever the guards say."""
-
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """Take the newest compaction back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clear:
-    """Empty the context."""
-
-
-Job = Ask | Reply | Answer | Continue | Retry | Edit | Compact | Undo | Clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +77,7 @@ class Conversation:
         self._workspace = workspace
         self._language = language
         self._now = now
-        self._jobs: Jobs[Job] = Jobs(self._run, events.wake, f"turn of {self.session_id}")
+        self._jobs: JobQueue[Job] = JobQueue(self._run, events.wake, f"turn of {self.session_id}")
         self._running: RunningTurn | None = None
 
     @property
@@ -267,7 +208,10 @@ class Conversation:
 
     def measure(self) -> None:
         """Tell every reader how full the window is now."""
-        self._context.tell_measure()
+        if self._context.has_schemas or self.is_running:
+            self._context.tell_measure()
+        else:
+            self._submit(Measure())
 
     def context_items(self) -> list[ContextItem]:
         """What the model sees, in order, with tokens."""
@@ -327,10 +271,18 @@ class Conversation:
                 await self._turn(self._runner.reply())
             case Answer():
                 await self._answer(job)
+            case _:
+                await self._change_context(job)
+
+    async def _change_context(self, job: Compact | Undo | Measure | Clear) -> None:
+        match job:
             case Compact():
                 await self._context.check("manual", job.hint)
             case Undo():
-                self._context.undo()
+                await self._context.undo()
+            case Measure():
+                await self._context.read_schemas()
+                self._context.tell_measure()
             case Clear():
                 self._keeper.clear()
                 self._context.tell_measure()

@@ -9,6 +9,7 @@ PalimpsestError                 shown to the person in one line
 │   ├── SessionInUseError       another process has the session open
 │   └── SessionVersionError     written by a newer version; left untouched
 ├── ConflictError               a file changed on disk since it was read
+├── ForgottenError              a model would write down what the person had forgotten
 ├── ModelError                  no answer from the model
 │   ├── ModelUnreachableError
 │   └── ContextOverflowError    the provider refused a request over its window
@@ -86,6 +87,14 @@ class ConflictError(PalimpsestError):
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} has changed on disk since it was opened. Nothing was overwritten.")
         self.path = path
+
+
+class ForgottenError(PalimpsestError):
+    """A model would write down what the person had forgotten; nothing was written."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"The person had this forgotten: {line!r}. It is written again only when they say it again.")
+        self.line = line
 
 
 class ModelError(PalimpsestError):

@@ -1,82 +1,72 @@
-"""Jobs of one owner, run one after the other, each in a task of its own: one can be stopped and the next goes on."""
+"""What a conversation can be asked to do, one job after the other."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from dataclasses import dataclass
 
-Job = TypeVar("Job")
+from assistant.messages import Msg
 
 
-class Jobs(Generic[Job]):
-    """Never two at once. `carry_out` raises nothing; `on_end` is called after each job, once the next has its task."""
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A message of the person."""
 
-    def __init__(self, carry_out: Callable[[Job], Awaitable[None]], on_end: Callable[[], None], name: str) -> None:
-        self._carry_out = carry_out
-        self._on_end = on_end
-        self._name = name
-        self._waiting: deque[Job] = deque()
-        self._task: asyncio.Task[None] | None = None
-        self._begun = asyncio.Event()
-        self._is_stopping = False
-        self._is_closed = False
+    message: Msg
 
-    @property
-    def is_busy(self) -> bool:
-        """True while a job runs or waits to run."""
-        return self._task is not None or bool(self._waiting)
 
-    @property
-    def is_closed(self) -> bool:
-        """True when no job is taken any more."""
-        return self._is_closed
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Reply to a message whose turn has begun."""
 
-    @property
-    def waiting(self) -> tuple[Job, ...]:
-        """The jobs that have not begun, in order."""
-        return tuple(self._waiting)
+    message: Msg
 
-    def add(self, job: Job, *, is_next: bool = False) -> None:
-        """Run a job after those that wait, or before them."""
-        if is_next:
-            self._waiting.appendleft(job)
-        else:
-            self._waiting.append(job)
-        self._start_next()
 
-    async def stop(self) -> None:
-        """Cancel the running job and return when it has ended; those that wait go on."""
-        task = self._task
-        if task is None:
-            return
-        # A task that is cancelled before its first step never runs at all, and its job would be lost.
-        await self._begun.wait()
-        if self._task is task and not self._is_stopping:
-            # Once: a second cancellation would cut off the cleaning up of the first.
-            self._is_stopping = True
-            task.cancel()
-        await asyncio.wait({task})
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The person's answer to a parked call."""
 
-    async def close(self) -> None:
-        """Stop, and let go of what waits."""
-        self._is_closed = True
-        self._waiting.clear()
-        await self.stop()
+    call_id: str
+    is_allowed: bool
 
-    def _start_next(self) -> None:
-        if self._task is not None or not self._waiting or self._is_closed:
-            return
-        self._begun, self._is_stopping = asyncio.Event(), False
-        self._task = asyncio.create_task(self._run(self._waiting.popleft()), name=self._name)
-        self._task.add_done_callback(self._end)
 
-    async def _run(self, job: Job) -> None:
-        self._begun.set()
-        await self._carry_out(job)
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on from where the context stands."""
 
-    def _end(self, _: asyncio.Task[None]) -> None:
-        self._task = None
-        self._start_next()
-        self._on_end()
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Drop the answer to the newest message and answer it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Drop a message of the person and all that followed, and ask this instead."""
+
+    message_id: str
+    message: Msg
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Compact now, whatever the guards say."""
+
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Take the newest compaction back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Tell how full the window is, once it is known what the tools cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Empty the context."""
+
+
+Job = Ask | Reply | Answer | Continue | Retry | Edit | Compact | Undo | Measure | Clear

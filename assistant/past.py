@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.events import ApprovalRequested, Event, ToolFinished, TurnFailed, TurnFinished
@@ -27,14 +27,7 @@ class RunningTurn:
 def past_of(rows: Sequence[Row], compaction_id: str | None, approvals: Sequence[ApprovalRequested]) -> list[Event]:
     """The whole past while nothing runs. Calls that wait for the person are shown as cards, not as interrupted."""
     history = events_of_rows(rows, compaction_id)
-    if not approvals:
-        return history
-    history = _without_ends(history, {approval.call_id for approval in approvals})
-    ended = [event for event in history if isinstance(event, TurnFinished | TurnFailed)]
-    while history and isinstance(history[-1], TurnFinished | TurnFailed):
-        history.pop()
-    turn_id = ended[-1].turn_id if ended else ""
-    return [*history, *approvals, TurnFinished(turn_id, "awaiting_approval")]
+    return _parked(history, {approval.call_id for approval in approvals}, approvals) if approvals else history
 
 
 def past_before(
@@ -42,12 +35,20 @@ def past_before(
 ) -> list[Event]:
     """What is told before the events of a running turn; cards that waited when it began and still do are shown."""
     stop = _question_index(rows, turn.turn_id) if turn.past_rows is None else turn.past_rows
-    history = _without_ends(events_of_rows(rows, compaction_id, stop), turn.parked_ids)
-    return [*history, *(approval for approval in approvals if approval.call_id in turn.parked_ids)]
+    history = events_of_rows(rows, compaction_id, stop)
+    if not turn.parked_ids:
+        return history
+    return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
 
 
-def _without_ends(history: Sequence[Event], call_ids: frozenset[str] | set[str]) -> list[Event]:
-    return [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
+def _parked(history: Sequence[Event], call_ids: Collection[str], approvals: Sequence[ApprovalRequested]) -> list[Event]:
+    """A history whose last turn waits: its calls have no end yet, and the cards stand before the turn's own."""
+    told = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
+    turn_id = ""
+    while told and isinstance(end := told[-1], TurnFinished | TurnFailed):
+        turn_id = end.turn_id
+        told.pop()
+    return [*told, *approvals, TurnFinished(turn_id, "awaiting_approval")]
 
 
 def _question_index(rows: Sequence[Row], message_id: str) -> int:

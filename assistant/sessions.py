@@ -6,6 +6,7 @@ from it, a damaged or missing one rebuilt.
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections.abc import Callable, Generator
@@ -198,6 +199,31 @@ class Sessions:
             self._journal.remove_sessions(deleted)
             return EmptiedTrash(tuple(sorted(deleted)), tuple(sorted(artifact_ids)))
 
+    def rewrite_files(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(content)` in place of every session file, those in the trash and damaged ones too.
+
+        The order of the files in time stays. No conversation may be open.
+        """
+        with self._guard:
+            for path in session_paths(self._folder, self._trash):
+                content, status = path.read_bytes(), path.stat()
+                new_content = change(content)
+                if new_content != content:
+                    replace_file(path, new_content)
+                    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            self._renamed.clear()
+
+    def are_open_elsewhere(self) -> bool:
+        """True when a conversation is open, in this process or another."""
+        for path in self._folder.glob(".*.lock"):
+            lock = FileLock(path, timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                return True
+            lock.release()
+        return False
+
     @contextmanager
     def open_lock(self, session_id: str) -> Generator[None]:
         """Hold the conversation open. Raises `SessionInUseError` when another process or holder has it open."""
@@ -270,6 +296,12 @@ class Sessions:
         path.replace(target)
         sync_folder(folder)
         sync_folder(path.parent)
+
+
+def session_paths(*folders: Path) -> list[Path]:
+    """The session files of these folders, damaged ones too."""
+    paths = [path for folder in folders for kind in ("*.json", "*.damaged") for path in folder.glob(kind)]
+    return sorted(path for path in paths if path.is_file())
 
 
 def _completed(stored: Session, rows: list[Row]) -> Session:

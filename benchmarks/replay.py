@@ -20,6 +20,8 @@ from tests.fakes.provider import StrictProvider
 
 WINDOW_TOKENS = 16_000
 KILLS = 50
+KILLED_THRESHOLD_TOKENS = 7_000
+"""Between kills there is little time, so compaction starts early: many a kill is to fall into one or its flush."""
 
 
 def main() -> int:
@@ -31,7 +33,9 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory() as folder:
         figures, faults = replay(Path(folder), dialogue)
-        killing = kill_again_and_again(Path(folder) / "killed", dialogue, KILLS)
+        killing = kill_again_and_again(
+            Path(folder) / "killed", dialogue, KILLS, compact_threshold=KILLED_THRESHOLD_TOKENS
+        )
     for fault in [*faults, *killing.faults]:
         print(fault, file=sys.stderr)
     return report([*figures, *killing_figures(killing)])
@@ -40,7 +44,7 @@ def main() -> int:
 def replay(folder: Path, dialogue: Dialogue) -> tuple[list[Figure], list[str]]:
     """The path against the strict provider: its figures, and a line for each fault."""
     started = time.monotonic()
-    with StrictProvider(RuleBasedPlayer(), window_tokens=WINDOW_TOKENS) as provider:
+    with StrictProvider(RuleBasedPlayer(), window_tokens=WINDOW_TOKENS, chunk_chars=200) as provider:
         settings = replay_settings(folder / "home", provider.base_url)
         seen = run_walk(settings, dialogue)
     figures = [
@@ -88,7 +92,7 @@ def killing_figures(killing: Killing) -> list[Figure]:
     return [
         Figure("kills", killing.kills, at_least=KILLS),
         Figure("turns cut by a kill", killing.cut_turns, at_least=1),
-        Figure("compactions between kills", killing.compactions, at_least=1),
+        Figure("compactions between kills", killing.compactions, at_least=5),
         Figure("malformed requests between kills", killing.malformed, at_most=0),
         Figure("faults after kills", len(killing.faults), at_most=0),
         Figure("time of the kills", killing.seconds, "s"),

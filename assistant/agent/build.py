@@ -27,8 +27,12 @@ def build_agent(
     *,
     name: str = AGENT_NAME,
     system_prompt: str = "",
+    is_sidecar: bool = False,
 ) -> Agent:
-    """The agent; hooks stand outermost first. A hook may put its own system prompt before each call."""
+    """The agent; hooks stand outermost first. A hook may put its own system prompt before each call.
+
+    A conversation's agent ends a cancelled reply in a valid state and returns; a sidecar's cancellation goes through.
+    """
     return Agent(
         name=name,
         system_prompt=system_prompt,
@@ -37,7 +41,7 @@ def build_agent(
         middlewares=list(hooks),
         state=state,
         context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
-        react_config=ReActConfig(max_iters=_NO_LIMIT),
+        react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=is_sidecar),
         injection_config=InjectionConfig(inject_runtime_state=False),
     )
 

@@ -109,17 +109,17 @@ class SessionKeeper:
         self.keep()
         self.state.context = list(messages)
 
-    def undo_compaction(self, check: Callable[[Sequence[Msg], str], None]) -> CompactionRow:
+    def undo_compaction(self, fit: Callable[[Sequence[Msg], str], list[Msg]]) -> CompactionRow:
         """Take the newest compaction back and return it.
 
-        `check` gets the messages and the summary that would stand then and raises `CompactionError` to refuse.
+        `fit` gets the messages and the summary that would stand then, and returns the messages as they can stand in the
+        context; it raises `CompactionError` to refuse.
         """
         row = self.newest_compaction()
         if row is None:
             raise CompactionError("Nothing to undo: this conversation has not been compacted.")
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
-        messages = complete_messages(self.state.context, self._rows(), row.parent_id)
-        check(messages, row.previous_summary)
+        messages = fit(complete_messages(self.state.context, self._rows(), row.parent_id), row.previous_summary)
         undone = UndoneRow(self.session.session_id, row.compaction_id, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
         after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)

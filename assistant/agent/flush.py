@@ -131,6 +131,7 @@ class Flusher:
             [steps, NoCompression()],
             name=FLUSH_NAME,
             system_prompt=render("flush_system", language, today=today.isoformat()),
+            is_sidecar=True,
         )
         await _run(agent, user)
 

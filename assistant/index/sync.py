@@ -13,7 +13,7 @@ from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_mar
 from assistant.index.full_text import Changes, FullText, Source
 from assistant.text_encoding import decode_text
 
-LONG_TERM_FILES = ("MEMORY.md", "memory.md")
+LONG_TERM_FILES = ("MEMORY.md", "memory.md", "USER.md", "SOUL.md")
 """Indexed from the home's top; one file where the disk does not tell their cases apart."""
 FOLDERS = ("memory", "dialog")
 

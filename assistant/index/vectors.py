@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from assistant.atomic_io import replace_text
 from assistant.errors import IndexingError, SettingsError
+from assistant.index.full_text import remove_database
 from assistant.index.local_vectors import LocalStore
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace, VectorStore
 
@@ -65,6 +66,13 @@ def _resolved(backend: Backend) -> Backend:
         return backend
     is_local = sys.platform == "win32" or importlib.util.find_spec("chromadb") is None
     return "local" if is_local else "chroma"
+
+
+def remove_vector_files(folder: Path) -> None:
+    """Delete all vectors that stand in the index folder, and the cache of them; they can be made again."""
+    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    for name in ("vectors.sqlite", "embeddings.sqlite"):
+        remove_database(folder / name)
 
 
 class ChromaStore:

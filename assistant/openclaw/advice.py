@@ -8,9 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from assistant.errors import ModelError
+from assistant.openclaw.bullets import bullets_from_notes, diary_name
 from assistant.openclaw.classify import Classified
-from assistant.openclaw.compress import Advice, bullets_from_notes, diary_name
-from assistant.openclaw.entries import SUMMARY_TAG, read_content, read_line
+from assistant.openclaw.compress import Advice
+from assistant.openclaw.contents import read_content
+from assistant.openclaw.entries import SUMMARY_TAG, read_line
 from assistant.openclaw.findings import Finding
 from assistant.openclaw.options import Options
 from assistant.openclaw.rewriting import CONDENSED_CHARS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import operator
 import os
 import re
 from collections.abc import Sequence
@@ -65,11 +66,11 @@ def write_synced(path: Path, lines: Sequence[bytes], mode: int) -> None:
 
 
 def is_same(path: Path, lines: Sequence[bytes]) -> bool:
-    """True when the file holds exactly these lines."""
+    """True when the file holds exactly these lines; each but the last ends with its line feed."""
     if path.stat().st_size != sum(map(len, lines)):
         return False
     with path.open("rb") as file:
-        return all(file.read(len(line)) == line for line in lines)
+        return all(map(operator.eq, file, lines))
 
 
 def put_away(path: Path, backup: Path, at: datetime, keep_copies: int) -> Path | None:
@@ -129,7 +130,9 @@ def restore(path: Path, now: datetime, copy_name: str | None = None, keep_copies
         raise TranscriptError(f"{path.name} has no copy {copy_name or ''!r} to restore. Copies: {known}.")
     content = chosen.read_bytes()
     if path.exists() and path.read_bytes() != content:
-        backup = write_backup(path, [path.read_bytes()])
+        with path.open("rb") as file:
+            current = file.readlines()
+        backup = write_backup(path, current)
         put_away(path, backup, now, max(keep_copies, 2))
     replace_file(path, content)
     return chosen

@@ -136,33 +136,33 @@ def _whole_units_from(survey: Survey, start: int) -> int:
 
 
 def _auto_tail(survey: Survey, target_tokens: int) -> int:
-    lines = survey.lines
-    start = _last_complete_turn(lines)
-    budget = target_tokens * _AUTO_TAIL_SHARE
-    if sum(line.tokens for line in lines[start:]) <= budget:
-        return _whole_units_from(survey, start)
-    left = budget
-    best = len(lines)
-    for at in range(len(lines) - 1, start - 1, -1):
+    """Told from the path alone: an abandoned branch is no part of the conversation's end."""
+    lines, path = survey.lines, survey.walk.path
+    if not path:
+        return len(lines) - 1
+    start = _last_complete_turn(lines, path)
+    left = target_tokens * _AUTO_TAIL_SHARE
+    best = path[-1]
+    for step in range(len(path) - 1, start - 1, -1):
+        at = path[step]
         left -= lines[at].tokens
-        is_step = lines[at].kind in ("user", "assistant")
-        if left < 0 and best < len(lines):
+        if left < 0:
             break
-        if is_step:
+        if lines[at].kind in ("user", "assistant"):
             best = at
-    return _whole_units_from(survey, min(best, len(lines) - 1))
+    return _whole_units_from(survey, best if left < 0 else path[start])
 
 
-def _last_complete_turn(lines: Sequence[Line]) -> int:
-    """Where the newest turn starts that ends with an answer; else the newest turn, else the first line."""
+def _last_complete_turn(lines: Sequence[Line], path: Sequence[int]) -> int:
+    """Where in the path the newest turn starts that ends with an answer; else the newest turn, else the first line."""
     newest: int | None = None
     has_answer = False
-    for at in range(len(lines) - 1, -1, -1):
-        line = lines[at]
+    for step in range(len(path) - 1, -1, -1):
+        line = lines[path[step]]
         if line.kind == "assistant" and line.text_chars and not line.calls:
             has_answer = True
-        if _starts_turn(lines, at):
-            newest = at if newest is None else newest
+        if _starts_turn(lines, path[step]):
+            newest = step if newest is None else newest
             if has_answer:
-                return at
+                return step
     return newest if newest is not None else 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assistant.atomic_io import hold_lock, replace_file
 from assistant.errors import DiaryError, PalimpsestError
-from assistant.openclaw.compress import section_title
+from assistant.openclaw.bullets import section_title
 from assistant.openclaw.findings import Category, Finding, newest_once
 from assistant.openclaw.soul import Preferences, add_event, add_preferences
 from assistant.prompts import Language, language_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assistant.openclaw.entries import content_chars, read_content, read_line
+from assistant.openclaw.contents import content_chars, read_content
+from assistant.openclaw.entries import read_line
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.lines import Line
 from assistant.openclaw.options import MeasureBy

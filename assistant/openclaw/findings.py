@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.openclaw.wording import asks_something, first_sentence, has_stem, is_pleasantry
+from assistant.openclaw.wording import (
+    Stems,
+    asks_something,
+    first_sentence,
+    has_stem,
+    is_pleasantry,
+    stem_text,
+    stems_of,
+)
 
 Category = Literal["Preference", "Decision", "Creative", "Conversation", "Technical", "Warning"]
 Speaker = Literal["user", "assistant", "summary"]
@@ -37,7 +45,7 @@ class _Part:
     """A stretch of a text in which cues are looked for."""
 
     text: str
-    lowered: str
+    stemmed: bytes
 
 
 class Finder:
@@ -64,8 +72,8 @@ class Finder:
         self._request = words if _CREATIVE.search(words[:_HEAD_CHARS]) else ""
         self._question = ""
 
-    def hear_assistant(self, line: int, text: str) -> None:
-        """Look at what the assistant said."""
+    def hear_assistant(self, line: int, text: str, asks: bool) -> None:
+        """Look at what the assistant said; `asks` when it ends in a question."""
         if not text:
             return
         if self._request and len(text) >= _CREATIVE_CHARS and not asks_something(text[:200]):
@@ -78,14 +86,14 @@ class Finder:
             self._cue(line, "Decision", _DECISION, parts, "assistant")
             self._cue(line, "Warning", _WARNING, parts, "assistant")
             self._cue(line, "Conversation", _NOTABLE, parts, "assistant")
-        self._question = _last_question(text) if asks_something(text) else ""
+        self._question = _last_question(text) if asks else ""
 
     def _cue(
         self, line: int, category: Category, cue: re.Pattern[str], parts: Sequence[_Part], source: Speaker
     ) -> None:
         for part in parts:
             # Most texts hold no cue: looking for plain words first is ten times as fast as the pattern.
-            if not has_stem(part.lowered, _STEMS[category]):
+            if not has_stem(part.stemmed, _STEMS[category]):
                 continue
             for found in cue.finditer(part.text):
                 self._keep(line, category, _sentence_around(part.text, found.start(), found.end()), source)
@@ -152,8 +160,8 @@ _NOTABLE = re.compile(
     re.IGNORECASE,
 )
 # Every match of a category's pattern holds one of its stems.
-_STEMS: dict[Category, tuple[str, ...]] = {
-    "Preference": (
+_STEMS: dict[Category, Stems] = {
+    "Preference": stems_of(
         *("prefer", "like", "love", "hate", "enjoy", "i want you", "allerg", "vegetarian", "vegan", "i'm a", "i am a"),
         *(
             "based in",
@@ -171,23 +179,23 @@ _STEMS: dict[Category, tuple[str, ...]] = {
             "不要再",
         ),
     ),
-    "Decision": (
+    "Decision": stems_of(
         *("decid", "decision", "agree", "settle", "chose", "conclu", "go with", "going with", "opted", "let"),
         *("决定", "就按", "就用", "就选", "采用", "选定", "敲定", "定下来", "最终方案", "结论", "确定"),
     ),
-    "Technical": (
+    "Technical": stems_of(
         *("cause", "problem", "issue", "bug", "error", "fix", "workaround", "work-around", "solution", "solved"),
         *("resolved", "原因", "根因", "问题", "修复", "解决", "规避"),
     ),
-    "Warning": (
+    "Warning": stems_of(
         *("warning", "caution", "careful", "beware", "important", "do not", "don't", "must not", "never", "will break"),
         *("警告", "小心", "当心", "危险", "注意", "千万", "切记", "务必", "绝对", "不要"),
     ),
-    "Conversation": (
+    "Conversation": stems_of(
         *("remember", "keep in mind", "forget", "lesson", "insight", "for the record"),
         *("记住", "别忘了", "不要忘", "值得记", "教训", "感悟", "重要的是"),
     ),
-    "Creative": (),
+    "Creative": stems_of(),
 }
 _CREATIVE = re.compile(
     r"\b(?:write|compose|draft|make up|create|tell)\b(?: \w+){0,6}? "
@@ -210,9 +218,9 @@ def _is_consent(words: str) -> bool:
 
 def _scanned(text: str) -> tuple[_Part, ...]:
     if len(text) <= _HEAD_CHARS + _TAIL_CHARS:
-        return (_Part(text, text.lower()),)
+        return (_Part(text, stem_text(text)),)
     head, tail = text[:_HEAD_CHARS], text[-_TAIL_CHARS:]
-    return (_Part(head, head.lower()), _Part(tail, tail.lower()))
+    return (_Part(head, stem_text(head)), _Part(tail, stem_text(tail)))
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:

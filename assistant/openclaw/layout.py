@@ -117,6 +117,18 @@ def lay_out(
     return layout
 
 
+def render_frame(survey: Survey, place: Place, summary_fields: Fields, marker: Marker, form: MarkerForm) -> str:
+    """Summary and marker as they will stand in the file, at their longest: what has to be weighed before the rest."""
+    longest = max((line.id or "" for line in survey.lines), key=len, default="") or "x" * 8
+    summary = _placed(summary_fields, survey.form, place.summary_id, longest, marker.at)
+    if "firstKeptEntryId" in summary:
+        summary = {**summary, "firstKeptEntryId": longest}
+    note = _placed(marker_fields(marker, form), survey.form, place.marker_id, place.summary_id, marker.at)
+    # The entry that follows gets a parent where it had none.
+    text = write_json(summary) + write_json(note) + b" " * (len(longest) + 2 * len(survey.newline))
+    return text.decode("utf-8", "replace")
+
+
 def summary_entry(survey: Survey, draft: Draft, place: Place, text: str, tokens_before: int, tail_start: int) -> Fields:
     """The summary as the session's form has it, still without id, parent and time."""
     if survey.form == "plain":

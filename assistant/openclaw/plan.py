@@ -64,7 +64,7 @@ class _Planner:
         self._draft = draft
         self._gists = gists
         self._tail_start = classified.tail_start
-        self._open = _open_lines(survey, classified)
+        self._open = _open_lines(survey, classified, draft)
         self._groups = self._make_groups(classified)
 
     @property
@@ -191,9 +191,13 @@ class _Planner:
         return frozenset() if newest is None else frozenset(range(newest, len(self._lines)))
 
 
-def _open_lines(survey: Survey, classified: Classified) -> frozenset[int]:
+def _open_lines(survey: Survey, classified: Classified, draft: Draft) -> frozenset[int]:
     """Lines that may go or change: on the path, before the tail, of a class that may, and without a label."""
-    labelled = {line.label_target for line in survey.lines if line.label_target is not None}
+    labelled = {
+        line.label_target
+        for at, line in enumerate(survey.lines)
+        if line.label_target is not None and at not in draft.removed
+    }
     return frozenset(
         at
         for at in survey.walk.path

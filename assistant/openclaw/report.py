@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.openclaw.classify import CLASS_NAMES
-from assistant.openclaw.compress import Outcome, Size
+from assistant.openclaw.compress import Outcome
 from assistant.openclaw.guard import COMPLETE_TEXT, NOTHING_TO_FREE_TEXT
 from assistant.openclaw.options import Options
 from assistant.openclaw.session_file import Report
+from assistant.openclaw.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, image_data_chars, parse_object, read_line
+from assistant.openclaw.contents import image_data_chars
+from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, parse_object, text_or_none
 from assistant.openclaw.wording import first_sentence
 
 CONDENSED_CHARS = 200
@@ -58,21 +59,22 @@ def rewrite(raw: bytes, is_first: bool, change: Change | None, relink: Relink | 
 
     Raises `TranscriptError` when a value of the line cannot be written as JSON again.
     """
-    entry = read_line(raw, is_first)
-    if change is None and relink is not None:
-        spliced = _splice_parent(raw, entry.parent_id, relink.parent_id)
-        if spliced is not None:
-            return spliced
-    fields = entry.fields
+    body = raw.removeprefix(BYTE_ORDER_MARK) if is_first else raw
+    text = body.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+    fields = parse_object(text)
     if fields is None:
         return raw
+    if change is None and relink is not None:
+        spliced = _splice_parent(raw, text_or_none(fields.get("parentId")), relink.parent_id)
+        if spliced is not None:
+            return spliced
     if change is not None:
         fields = _changed(fields, change)
     if relink is not None:
         fields = {**fields, "parentId": relink.parent_id}
     head = BYTE_ORDER_MARK if is_first and raw.startswith(BYTE_ORDER_MARK) else b""
     ending = raw[len(raw.rstrip(b"\r\n")) :]
-    return head + write_json(fields, like=entry.text) + ending
+    return head + write_json(fields, like=text) + ending
 
 
 def write_json(fields: Fields, like: str = "") -> bytes:

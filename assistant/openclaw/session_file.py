@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import gc
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,14 +24,16 @@ from assistant.openclaw.backups import (
     write_backup,
     write_synced,
 )
+from assistant.openclaw.bullets import notes_for_diary
 from assistant.openclaw.classify import classify
-from assistant.openclaw.compress import Outcome, compress, measure_session, notes_for_diary
+from assistant.openclaw.compress import Outcome, compress
 from assistant.openclaw.diary import CompressionLog, Extracted, Mask, extract, log_compression, mask_findings
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.findings import Finding
 from assistant.openclaw.guard import Verdict, find_busy_reason, judge
 from assistant.openclaw.options import Options
 from assistant.openclaw.session_lock import claim_session
+from assistant.openclaw.sizes import measure_session
 from assistant.openclaw.survey import Survey, survey_session
 
 Step = Literal["read", "planned", "noted", "backed_up", "written", "checked", "replaced", "logged", "put_away"]
@@ -85,7 +88,7 @@ def compress_file(job: Job) -> Report:
     """
     if not job.path.is_file():
         raise TranscriptError(f"There is no session file {str(job.path)!r}.")
-    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now):
+    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now), _without_collector():
         return _compress_claimed(job)
 
 
@@ -110,6 +113,18 @@ def topic_of(survey: Survey) -> str:
     """What the session is about: its first request, in a few words."""
     first = (line.opening for line in survey.lines if line.kind == "user" and line.opening and not line.is_pleasantry)
     return next(first, "")[:80]
+
+
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Spare Python's collector: it would walk a large session's values again and again, and they form no circles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _compress_claimed(job: Job) -> Report:

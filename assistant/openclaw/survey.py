@@ -6,17 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.entries import (
-    Content,
-    Entry,
-    EntryKind,
-    Fields,
-    content_chars,
-    read_content,
-    read_line,
-    summary_text,
-    text_or_none,
-)
+from assistant.openclaw.contents import Content, content_chars, read_content, summary_text
+from assistant.openclaw.entries import Entry, EntryKind, Fields, read_line, text_or_none
 from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finder, Finding
 from assistant.openclaw.lines import CallNote, Line, ResultNote
@@ -89,10 +80,11 @@ class _Reader:
         self._marker: Marker | None = None
         self._has_parsed = False
         self._has_messages = False
+        self._is_check = known is not None
         self._known = {line.raw: line for line in known.lines[1:] if line.kind in _REUSABLE} if known else {}
 
     def read(self, at: int, raw: bytes) -> None:
-        known = self._known.get(raw)
+        known = self._known.get(raw) if self._known else None
         if known is not None:
             self._has_parsed = self._has_messages = True
             self._lines.append(known)
@@ -101,12 +93,12 @@ class _Reader:
         if entry.fields is not None:
             self._note_frame(at, entry, entry.fields)
         content = read_content(entry)
-        line = describe_line(raw, entry, content, self._weigh)
+        line = describe_line(raw, entry, content, self._weigh, is_checked_only=self._is_check)
         if self._finder is not None:
             if entry.kind == "user":
                 self._finder.hear_user(at, own_words(content.text))
             elif entry.kind == "assistant":
-                self._finder.hear_assistant(at, content.text)
+                self._finder.hear_assistant(at, content.text, line.asks)
         self._lines.append(line)
 
     def finish(self) -> Survey:
@@ -159,18 +151,24 @@ class _Reader:
         return ("tree" if version >= 2 else "chain"), version
 
 
-def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> Line:
-    """What is kept of a line."""
+def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh, is_checked_only: bool = False) -> Line:
+    """What is kept of a line; of one that is only checked, not what its words mean."""
     chars = len(entry.text) + _ending_chars(raw) + (raw[:3] == b"\xef\xbb\xbf")
     tokens = weigh(entry.text) * chars / len(entry.text) if entry.text else float(weigh(" " * chars))
     if entry.fields is None:
         return Line(raw, entry.kind, chars, tokens)
     seen_chars = content_chars(entry, content)
-    calls = tuple(CallNote(c.id, c.name, call_shape(c), _argument_chars(c.arguments)) for c in content.calls)
-    results = _result_notes(entry, content)
+    calls = tuple(
+        [
+            CallNote(c.id, c.name, "other" if is_checked_only else call_shape(c), _argument_chars(c.arguments))
+            for c in content.calls
+        ]
+    )
+    results = _result_notes(entry, content, is_checked_only)
+    cuttable = [*[call.argument_chars for call in calls], *[result.chars for result in results]]
     text = content.text
     own = own_words(text) if entry.kind == "user" else text
-    spoken = entry.kind in ("user", "assistant")
+    spoken = entry.kind in ("user", "assistant") and not is_checked_only
     return Line(
         raw=raw,
         kind=entry.kind,
@@ -183,13 +181,13 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh) -> L
         content_chars=seen_chars,
         content_tokens=tokens * seen_chars / chars,
         text_chars=len(text),
-        thinking_chars=sum(map(len, content.thoughts)),
+        thinking_chars=sum(map(len, content.thoughts)) if content.thoughts else 0,
         opening=first_sentence(own) if spoken and own else "",
         is_pleasantry=spoken and is_pleasantry(own),
-        asks=entry.kind == "assistant" and asks_something(text),
+        asks=spoken and entry.kind == "assistant" and asks_something(text),
         has_own_words=entry.kind == "user" and bool(own or content.image_count),
         has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
-        cuttable_chars=max((*(c.argument_chars for c in calls), *(r.chars for r in results)), default=0),
+        cuttable_chars=max(cuttable) if cuttable else 0,
         calls=calls,
         results=results,
         fingerprint=hash(text) if entry.kind in ("user", "system", "injected") else 0,
@@ -235,7 +233,7 @@ def _joined_where_they_share(units: list[Unit]) -> tuple[Unit, ...]:
 
 
 def _ending_chars(raw: bytes) -> int:
-    return len(raw) - len(raw.rstrip(b"\r\n"))
+    return len(raw) - len(raw.rstrip(b"\r\n")) if raw.endswith((b"\n", b"\r")) else 0
 
 
 def _first_kept(fields: Fields) -> str | int | None:
@@ -254,17 +252,21 @@ def _argument_chars(arguments: object) -> int:
     return 0
 
 
-def _result_notes(entry: Entry, content: Content) -> tuple[ResultNote, ...]:
+def _result_notes(entry: Entry, content: Content, is_checked_only: bool) -> tuple[ResultNote, ...]:
     if entry.kind == "bash" and entry.message is not None:
         output = text_or_none(entry.message.get("output")) or ""
         code = entry.message.get("exitCode")
         return (ResultNote(None, len(output), isinstance(code, int) and code != 0, not output.strip()),)
+    if not content.results:
+        return ()
     return tuple(
-        ResultNote(
-            result.call_id,
-            sum(map(len, result.texts)) + result.image_chars,
-            has_failed(result),
-            is_empty_handed(result),
-        )
-        for result in content.results
+        [
+            ResultNote(
+                result.call_id,
+                sum(map(len, result.texts)) + result.image_chars,
+                not is_checked_only and has_failed(result),
+                not is_checked_only and is_empty_handed(result),
+            )
+            for result in content.results
+        ]
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from assistant.openclaw.entries import Call, Json, Result, call_command, parse_object
+from assistant.openclaw.contents import Call, Result, call_command
+from assistant.openclaw.entries import Json, parse_object
 
 CallShape = Literal["listing", "search", "other"]
 
@@ -90,9 +91,10 @@ def has_failed(result: Result) -> bool:
 
 
 def _command_shape(command: str) -> CallShape:
-    if len(command) > _COMMAND_CHARS or _WRITING_FIND.search(command):
+    if len(command) > _COMMAND_CHARS or (" -" in command and _WRITING_FIND.search(command)):
         return "other"
-    plain = _REDIRECT.sub(" ", _QUOTED.sub("q", command))
+    plain = _QUOTED.sub("q", command) if "'" in command or '"' in command else command
+    plain = _REDIRECT.sub(" ", plain) if ">" in plain else plain
     if ">" in plain or "$(" in plain or "`" in plain:
         return "other"
     shape: CallShape | None = None

@@ -28,6 +28,27 @@ _METADATA = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+Stems = tuple[bytes, ...]
+
+
+def stems_of(*words: str) -> Stems:
+    """Words to be looked for by `has_stem`."""
+    return tuple(word.encode() for word in words)
+
+
+def stem_text(text: str) -> bytes:
+    """A text as `has_stem` takes it: small letters, in bytes, among which a word is found twice as fast."""
+    return text.lower().encode("utf-8", "replace")
+
+
+def has_stem(text: bytes, stems: Stems) -> bool:
+    """True when one of the stems stands in a `stem_text`: a quick look before a slow pattern."""
+    for stem in stems:  # noqa: SIM110 (a generator costs twice the time, and this runs for every text)
+        if stem in text:
+            return True
+    return False
+
+
 _PLEASANTRIES_EN = (
     r"(?:ok(?:ay)?|k|yes|yep|yeah|no problem|sure(?: thing)?|thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|ty"
     r"|cheers|great|nice|cool|perfect|awesome|wonderful|excellent"
@@ -54,7 +75,7 @@ _QUESTION = re.compile(
 )
 _QUESTION_TAIL_CHARS = 300
 # Every match of the pattern holds one of these.
-_QUESTION_STEMS = (
+_QUESTION_STEMS = stems_of(
     *("shall", "should", "do you want", "would you", "which ", "let me know", "confirm"),
     *("要不要", "是否", "哪", "可以吗", "好吗", "行吗", "怎么样", "请确认", "吗", "呢"),
 )
@@ -81,15 +102,7 @@ def asks_something(text: str) -> bool:
     tail = text[-_QUESTION_TAIL_CHARS:]
     if "?" in tail or "？" in tail:
         return True
-    return has_stem(tail.lower(), _QUESTION_STEMS) and _QUESTION.search(tail) is not None
-
-
-def has_stem(lowered: str, stems: tuple[str, ...]) -> bool:
-    """True when one of the stems stands in a text of small letters: a quick look before a slow pattern."""
-    for stem in stems:  # noqa: SIM110 (a generator costs twice the time, and this runs for every text)
-        if stem in lowered:
-            return True
-    return False
+    return has_stem(stem_text(tail), _QUESTION_STEMS) and _QUESTION.search(tail) is not None
 
 
 def first_sentence(text: str, limit_chars: int = 200) -> str:

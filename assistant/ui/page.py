@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from assistant.errors import PalimpsestError
 from assistant.settings import Settings
 from assistant.ui.cards import card
-from assistant.ui.guard import Guard, is_loopback, known_hosts
+from assistant.ui.guard import Guard, known_hosts
 from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     loading = Loading()
     first_page = asyncio.Event()
     demo, on_close = build(settings, loading)
-    loopback = is_loopback(settings.host) and not settings.is_space
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
@@ -87,7 +86,7 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     guard = Middleware(
         Guard,  # type: ignore[arg-type]
         hosts=known_hosts(settings.host, settings.space_host),
-        any_address=not loopback,
+        any_address=settings.is_public,
         is_space=settings.is_space,
         on_first_page=first_page.set,
     )
@@ -163,8 +162,7 @@ def build(settings: Settings, loading: Loading) -> tuple[Blocks, Callable[[], Aw
     from assistant.ui.wiring import wire
 
     views = LiveViews()
-    is_public = settings.is_space or not is_loopback(settings.host)
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
-        parts = lay_out(str(card("banner", text=_PUBLIC_BANNER)) if is_public else "")
+        parts = lay_out(str(card("banner", text=_PUBLIC_BANNER)) if settings.is_public else "")
         wire(demo, parts, loading, views)
     return demo, views.close

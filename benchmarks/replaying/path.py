@@ -50,11 +50,11 @@ class Walk:
 
 
 async def walk(settings: Settings, dialogue: Dialogue, *, task_steps: int = 30) -> Walk:
-    """Walk the whole path in one home. The last tenth of the dialogue is kept for after the task."""
+    """Walk the whole path in one home. The last twentieth of the dialogue is kept for after the task."""
     seen = Walk()
     async with open_assistant(settings) as assistant:
         walker = _Walker(assistant, assistant.conversations.create(), seen)
-        tail = max(10, len(dialogue.messages) // 10)
+        tail = len(dialogue.messages) // 20
         for message in dialogue.messages[:-tail]:
             await walker.say(message)
             if seen.compactions == 1 and not seen.restored_word_for_word:

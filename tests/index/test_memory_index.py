@@ -225,6 +225,22 @@ async def test_a_process_that_does_not_own_the_home_searches_words(home: Path) -
         assert (places(answer), answer.notices) == ([("memory/a.md", 1)], (NOT_OWNER,))
 
 
+class UnmeasuredEmbedder(HashEmbedder):
+    """An embedder nobody has measured."""
+
+    calibration = None
+
+
+async def test_an_unmeasured_embedder_is_calibrated_once(home: Path) -> None:
+    write(home, "memory/a.md", "green tea")
+    first, second = UnmeasuredEmbedder(), UnmeasuredEmbedder()
+    async with opened(home, first) as index:
+        assert places(await index.search("green tea")) == [("memory/a.md", 1)]
+    async with opened(home, second):
+        pass
+    assert (len(first.embedded) > 60, second.embedded) == (True, [])
+
+
 async def test_a_purge_leaves_no_trace_in_the_index(home: Path) -> None:
     path = write(home, "memory/a.md", "the password is xyzzyplugh\n\n# Tea\ngreen tea\n")
     async with opened(home, HashEmbedder(), backend="chroma") as index:

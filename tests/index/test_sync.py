@@ -107,12 +107,13 @@ def test_a_stopped_round_is_made_up_for(it: Home) -> None:
 
 
 def test_only_files_that_belong_to_memory_are_indexed(it: Home) -> None:
-    for name in ("SOUL.md", "notes.md", "memory/.hidden.md", "memory/.git/a.md", "memory/a.txt", "files/a.md"):
+    for name in ("AGENTS.md", "notes.md", "memory/.hidden.md", "memory/.git/a.md", "memory/a.txt", "files/a.md"):
         write(it.root, name, "green tea")
-    write(it.root, "MEMORY.md", "green tea")
-    write(it.root, "memory/topics/deep/a.md", "green tea")
+    indexed = ["MEMORY.md", "SOUL.md", "USER.md", "memory/topics/deep/a.md"]
+    for name in indexed:
+        write(it.root, name, "green tea")
     it.sync()
-    assert sorted(it.found("tea")) == ["MEMORY.md", "memory/topics/deep/a.md"]
+    assert sorted(it.found("tea")) == indexed
 
 
 def test_links_are_not_followed(it: Home, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+from assistant.openclaw.bullets import notes_for_diary
 from assistant.openclaw.classify import Classified, classify
-from assistant.openclaw.compress import Outcome, compress, notes_for_diary
+from assistant.openclaw.compress import Outcome, compress
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.options import Options
 from assistant.openclaw.survey import Survey, survey_session

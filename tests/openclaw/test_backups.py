@@ -26,10 +26,10 @@ def keep(path: Path, content: bytes, minutes: int, limit: int = 5) -> None:
 
 
 def test_the_backup_stands_beside_the_file_until_it_is_put_away(path: Path) -> None:
-    assert write_backup(path, [b"a", b"b"]) == path.with_name("s [1].jsonl.bak")
-    assert backup_path(path).read_bytes() == b"ab"
+    assert write_backup(path, [b"a\n", b"b"]) == path.with_name("s [1].jsonl.bak")
+    assert backup_path(path).read_bytes() == b"a\nb"
     copy = put_away(path, backup_path(path), NOW, 5)
-    assert copy is not None and copy.read_bytes() == b"ab"
+    assert copy is not None and copy.read_bytes() == b"a\nb"
     assert not backup_path(path).exists()
 
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.compress import measure_session
 from assistant.openclaw.entries import Fields
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.options import Mode, Options
+from assistant.openclaw.sizes import measure_session
 from tests.openclaw.sessions import NOW, Session, load_like_openclaw, parsed, shrink, survey, work_session
 
 
@@ -499,3 +499,34 @@ def test_a_tokenizer_goes_before_the_divisors() -> None:
         pytest.approx(4 / 3.5),
         pytest.approx(2 / 1.5 + 2 / 4),
     ]
+
+
+def test_every_bullet_that_stands_in_the_diary_says_where() -> None:
+    session = Session()
+    session.user("From now on answer in French. We decided to use plan A.")
+    session.says("The root cause was a stale lock.")
+    session.user("Go on with it.")
+    for number in range(60):
+        session.tool(str(number), "make", "x" * 600)
+    session.says("last")
+    outcome = shrink(session.lines, Options(keep_tail=1))
+    assert {bullet.tag: bullet.reference for bullet in outcome.summary.bullets} == {
+        "State": "",
+        "Decision": "memory/2026-04-21.md##Decision: We decided to use plan A.",
+        "Technical": "memory/2026-04-21.md##Technical: The root cause was a stale lock.",
+        "Fact": "SOUL.md",
+    }
+
+
+def test_a_settled_warning_leaves_the_summary_and_is_told() -> None:
+    session = Session()
+    earlier = "[SESSION SUMMARY]\n• [Warning] The staging server is slow"
+    session.entry({"type": "compaction", "summary": earlier, "firstKeptEntryId": "x", "tokensBefore": 1})
+    session.user("The slow staging server was fixed this morning.")
+    for number in range(60):
+        session.tool(str(number), "make", "x" * 600)
+    session.says("last")
+    outcome = shrink(session.lines, Options(keep_tail=1))
+    assert outcome.solved_warnings == ("The staging server is slow",)
+    assert "[Warning] The staging server is slow" in outcome.diary[-1].content
+    assert "[Warning]" not in texts(outcome.lines)

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from assistant.openclaw.entries import Call, Content, EntryKind, Result, content_chars, read_content, read_line
+from assistant.openclaw.contents import Call, Content, Result, content_chars, read_content
+from assistant.openclaw.entries import EntryKind, read_line
 
 
 def line(**fields: object) -> bytes:

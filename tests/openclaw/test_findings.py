@@ -46,7 +46,10 @@ HEARD = {
 @pytest.mark.parametrize(("who", "text", "category", "content"), HEARD.values(), ids=HEARD.keys())
 def test_a_cue_is_kept_with_its_sentence(who: str, text: str, category: str, content: str) -> None:
     finder = Finder()
-    (finder.hear_user if who == "user" else finder.hear_assistant)(7, text)
+    if who == "user":
+        finder.hear_user(7, text)
+    else:
+        finder.hear_assistant(7, text, asks=False)
     assert [(found.line, found.category, found.content) for found in finder.findings] == [(7, category, content)]
 
 
@@ -66,7 +69,7 @@ def test_small_talk_and_questions_are_not_kept(text: str) -> None:
 )
 def test_consent_is_a_decision_with_the_question_it_answers(question: str, answer: str) -> None:
     finder = Finder()
-    finder.hear_assistant(1, f"There are two plans. {question}")
+    finder.hear_assistant(1, f"There are two plans. {question}", asks=True)
     finder.hear_user(2, answer)
     assert finder.findings[0] == Finding(
         2, "Decision", finder.findings[0].title, f"{question} → {answer}", "user", question
@@ -84,7 +87,7 @@ def test_consent_is_a_decision_with_the_question_it_answers(question: str, answe
 def test_a_work_is_kept_in_full(wish: str, work: str) -> None:
     finder = Finder()
     finder.hear_user(0, wish)
-    finder.hear_assistant(1, work)
+    finder.hear_assistant(1, work, asks=False)
     assert finder.findings == [Finding(1, "Creative", wish, work.strip(), "assistant", wish)]
 
 

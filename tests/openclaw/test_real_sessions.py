@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.openclaw.compress import measure_session
 from assistant.openclaw.options import MODES, Mode, Options
+from assistant.openclaw.sizes import measure_session
 from tests.openclaw.sessions import Fields, load_like_openclaw, parsed, shrink, survey
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.openclaw.entries import Call, Result
+from assistant.openclaw.contents import Call, Result
 from assistant.openclaw.tools import call_shape, has_failed, is_empty_handed
 
 SHAPES = {

@@ -46,7 +46,7 @@ class MemoryCompactionHook(MiddlewareBase):
         """The gate and the four steps. Whatever goes wrong here is told, and the turn goes on with what it has."""
         is_undo_requested, hint = self.take_requests()
         if is_undo_requested:
-            self._undo()
+            await self._undo()
         await self._check("automatic" if hint is None else "manual", hint or "")
 
     async def on_reasoning(
@@ -84,8 +84,8 @@ class MemoryCompactionHook(MiddlewareBase):
                 f"The context could not be compacted ({type(error).__name__}: {error}). Nothing was lost."
             )
 
-    def _undo(self) -> None:
+    async def _undo(self) -> None:
         try:
-            self._context.undo()
+            await self._context.undo()
         except PalimpsestError as error:
             self._context.tell(str(error))
