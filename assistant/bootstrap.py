@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant.memory.labels import CALLED_LABELS, NAME_LABELS, list_labels
+from assistant.labels import is_filled
 from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
-
-
-def is_filled(text: str) -> bool:
-    """True when a line for a name holds something; a file whose owner took these lines out is filled by any text."""
-    names = [line for line in list_labels(text) if line.label.casefold() in NAME_LABELS | CALLED_LABELS]
-    return any(line.value for line in names) if names else bool(text.strip())
 
 
 def finish_bootstrap(workspace: Workspace) -> bool:

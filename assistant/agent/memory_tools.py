@@ -40,14 +40,16 @@ class MemoryDesk:
     context_ids: Callable[[], set[str]]
     language: Callable[[], Language]
     now: Callable[[], datetime]
+    patience_seconds: float = 0.0
+    """How long a search waits for an index that is only just being opened, beyond what it waits anyway."""
 
     async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> str:
-        """The hits as the model reads them: fenced, each with its file and lines."""
+        """The hits as the model reads them: fenced, each with its file, its lines and a mark on what answers best."""
         # What stands in the context, the question itself above all, is no find.
         known = self.context_ids()
-        answer = await self.index.search(query, max_results + len(known), min_score)
-        hits = [hit for hit in answer.hits if hit.message_id not in known][:max_results]
-        return render("memory_hits", self.language(), hits=hits, notices=answer.notices, query=query)
+        answer = await self.index.search(query, max_results + len(known), min_score, self.patience_seconds)
+        quotes = await self.index.quote(query, answer.hits, known, max_results)
+        return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
         """Lines of a memory file, numbered from 1."""

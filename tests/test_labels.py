@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.memory.labels import Filled, LabelledLine, list_labels, read_label, with_labels_filled
+from assistant.labels import Filled, LabelledLine, list_labels, read_label, with_labels_filled
 
 USER = "# Who the person is\n\n- Name:\n- To be called:\n- Language:\n\n## Preferences\n\n- Drink: tea\n"
 CHINESE_USER = "# 对方是谁\n\n- 姓名：\n- 称呼：\n"

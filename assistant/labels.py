@@ -55,6 +55,12 @@ def list_labels(text: str) -> list[LabelledLine]:
     return [place.line for place in _places(text.split("\n"))]
 
 
+def is_filled(text: str) -> bool:
+    """True when a line for a name holds something; a file whose owner took these lines out is filled by any text."""
+    names = [line for line in list_labels(text) if line.label.casefold() in NAME_LABELS | CALLED_LABELS]
+    return any(line.value for line in names) if names else bool(text.strip())
+
+
 def with_labels_filled(text: str, lines: Iterable[str]) -> Filled:
     """The text with each labelled line in place of the empty one of its label, or of one at the top of the file.
 
