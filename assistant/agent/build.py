@@ -27,8 +27,12 @@ def build_agent(
     *,
     name: str = AGENT_NAME,
     system_prompt: str = "",
+    raises_cancellation: bool = False,
 ) -> Agent:
-    """The agent; hooks stand outermost first. A hook may put its own system prompt before each call."""
+    """The agent; hooks stand outermost first. A hook may put its own system prompt before each call.
+
+    A reply that is cancelled ends with what had come, or raises `CancelledError` after that where `raises_cancellation`.
+    """
     return Agent(
         name=name,
         system_prompt=system_prompt,
@@ -37,7 +41,7 @@ def build_agent(
         middlewares=list(hooks),
         state=state,
         context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
-        react_config=ReActConfig(max_iters=_NO_LIMIT),
+        react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=raises_cancellation),
         injection_config=InjectionConfig(inject_runtime_state=False),
     )
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from agentscope.agent import Agent, InjectionConfig
+from agentscope.agent import Agent, InjectionConfig, ReActConfig
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatModelBase
 
@@ -34,6 +34,8 @@ def make_ask(model: ChatModelBase) -> Ask:
             system_prompt=system,
             model=model,
             middlewares=[NoCompression()],
+            # Else a stop of the turn would end here, as an answer in two words.
+            react_config=ReActConfig(interruption_raise_cancelled_error=True),
             injection_config=InjectionConfig(inject_runtime_state=False),
         )
         reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
