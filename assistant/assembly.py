@@ -253,7 +253,7 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
