@@ -189,6 +189,9 @@ class Context:
         window = window_told_by(error)
         if window is not None and window < self._policy.max_input_length:
             self._policy = replace(self._policy, max_input_length=window)
+            if self._summariser_window_tokens is not None:
+                # Mostly the same model; another one only gets smaller pieces.
+                self._summariser_window_tokens = min(self._summariser_window_tokens, window)
             self.tell(f"The provider says that this model's window is {window:,} tokens; it is used from now on.")
         self._counter.calibrate(self._counted_tokens, max(self._counted_tokens, self._policy.max_input_length))
 
