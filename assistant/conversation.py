@@ -97,6 +97,17 @@ class Attached:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class _RunningTurn:
+    """How things stood when the turn began: its first live event, the record under the summary, what was in context."""
+
+    turn_id: str
+    text: str
+    start: int
+    compaction_id: str | None
+    known: frozenset[BlockKey]
+
+
 class Conversation:
     """Owns its turn: jobs run one after the other in tasks of its own, so a reader that leaves ends nothing."""
 
@@ -128,8 +139,7 @@ class Conversation:
         self._now = now
         self._jobs: deque[Job] = deque()
         self._task: asyncio.Task[None] | None = None
-        self._turn_id = ""
-        self._turn_start: int | None = None
+        self._running: _RunningTurn | None = None
         self._is_closed = False
 
     @property
@@ -174,14 +184,14 @@ class Conversation:
 
     def compact(self, hint: str = "") -> None:
         """Compact now; while a turn runs, before its next step."""
-        if self._turn_start is not None:
+        if self._running is not None:
             self._compaction.request(hint)
         else:
             self._submit(Compact(hint))
 
     def undo(self) -> None:
         """Take the newest compaction back; while a turn runs, before its next step."""
-        if self._turn_start is not None:
+        if self._running is not None:
             self._compaction.request_undo()
         else:
             self._submit(Undo())
@@ -211,9 +221,11 @@ class Conversation:
     def attach(self) -> Attached:
         """The past as events, and where to follow on; a running turn is followed from its start."""
         rows = self._journal.rows(self.session_id)
-        if self._turn_start is None:
-            return Attached(self._with_parked(events_of_rows(rows)), self._events.end)
-        return Attached(events_of_rows(_rows_before(rows, self._turn_id)), self._turn_start)
+        if self._running is None:
+            history = events_of_rows(rows, self._keeper.session.compaction_id)
+            return Attached(self._with_parked(history), self._events.end)
+        past = events_of_rows(_rows_before(rows, self._running), self._running.compaction_id)
+        return Attached(past, self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
@@ -320,20 +332,30 @@ class Conversation:
             yield event
 
     async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
-        self._events.forget_before(self._turn_start if self._turn_start is not None else self._events.end)
-        self._turn_id, self._turn_start = turn_id, self._events.end
+        self._events.forget_before(self._events.end)
+        self._running = _RunningTurn(
+            turn_id,
+            text,
+            self._events.end,
+            self._keeper.session.compaction_id,
+            frozenset(block_keys(self._runner.context)),
+        )
         self.emit(TurnStarted(turn_id, turn_id, text, self._at()))
         self._steps.start_turn()
         try:
             reason, error = await self._follow_reply(reply)
-            self._keeper.end_turn(turn_id, reason, error)
+            try:
+                self._keeper.end_turn(turn_id, reason, error)
+            except OSError as failure:
+                log.exception("the end of turn %s could not be written", turn_id)
+                error = error or _explain_unwritten(failure)
             self._tell_end(turn_id, reason, error)
             if finish_bootstrap(self._workspace):
                 self.emit(
                     Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
                 )
         finally:
-            self._turn_start = None
+            self._running = None
 
     async def _follow_reply(self, reply: AsyncGenerator[Event]) -> tuple[FinishReason, str]:
         try:
@@ -347,10 +369,11 @@ class Conversation:
             self._close_open_calls()
             return "interrupted", ""
         except Exception as error:
-            log.exception("turn %s failed", self._turn_id)
+            log.exception("a turn of conversation %s failed", self.session_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
-            return "interrupted", explain_model_error(error)
+            is_disk = isinstance(error, OSError)
+            return "interrupted", _explain_unwritten(error) if is_disk else explain_model_error(error)
         if self._runner.parked_calls():
             return "awaiting_approval", ""
         return self._runner.translator.finish_reason, ""
@@ -424,8 +447,19 @@ class Conversation:
         return self._now().isoformat(timespec="milliseconds")
 
 
-def _rows_before(rows: list[Row], message_id: str) -> list[Row]:
-    for index, row in enumerate(rows):
-        if isinstance(row, BlockRow) and row.message_id == message_id:
-            return rows[:index]
-    return rows
+def _explain_unwritten(error: OSError) -> str:
+    return (
+        f"The conversation could not be written to disk ({error.strerror or error}). What was said stands here as long "
+        "as the program runs and is written with the next turn that can be."
+    )
+
+
+def _rows_before(rows: list[Row], turn: _RunningTurn) -> list[Row]:
+    """What was written before the turn began, as far as its live events do not tell it."""
+    blocks = [(index, row) for index, row in enumerate(rows) if isinstance(row, BlockRow)]
+    if turn.text:
+        stop = next((index for index, row in blocks if row.message_id == turn.turn_id), len(rows))
+    else:
+        newest_known = max((index for index, row in blocks if row.key in turn.known), default=-1)
+        stop = next((index for index, _ in blocks if index > newest_known), len(rows))
+    return rows[:stop]
