@@ -55,6 +55,9 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
     except PalimpsestError as error:
         conversation.emit(Notice(str(error)))
         return conversation
+    except OSError as error:
+        conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+        return conversation
 
 
 async def respond(conversations: Conversations, conversation: Conversation, text: str) -> AsyncGenerator[Event]:

@@ -346,7 +346,7 @@ class Conversation:
             reason, error = await self._follow_reply(reply)
             try:
                 self._keeper.end_turn(turn_id, reason, error)
-            except OSError as failure:
+            except (OSError, PalimpsestError) as failure:
                 log.exception("the end of turn %s could not be written", turn_id)
                 error = error or _explain_unwritten(failure)
             self._tell_end(turn_id, reason, error)
@@ -372,8 +372,8 @@ class Conversation:
             log.exception("a turn of conversation %s failed", self.session_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
-            is_disk = isinstance(error, OSError)
-            return "interrupted", _explain_unwritten(error) if is_disk else explain_model_error(error)
+            explained = _explain_unwritten(error) if isinstance(error, OSError) else explain_model_error(error)
+            return "interrupted", explained
         if self._runner.parked_calls():
             return "awaiting_approval", ""
         return self._runner.translator.finish_reason, ""
@@ -447,9 +447,10 @@ class Conversation:
         return self._now().isoformat(timespec="milliseconds")
 
 
-def _explain_unwritten(error: OSError) -> str:
+def _explain_unwritten(error: OSError | PalimpsestError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return (
-        f"The conversation could not be written to disk ({error.strerror or error}). What was said stands here as long "
+        f"The conversation could not be written to disk ({reason}). What was said stands here as long "
         "as the program runs and is written with the next turn that can be."
     )
 

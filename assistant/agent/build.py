@@ -31,7 +31,7 @@ def build_agent(
 ) -> Agent:
     """The agent; hooks stand outermost first. A hook may put its own system prompt before each call.
 
-    A reply that is cancelled ends with what had come, or raises `CancelledError` after that where `raises_cancellation`.
+    A cancelled reply ends with what had come; where `raises_cancellation`, it raises `CancelledError` after that.
     """
     return Agent(
         name=name,

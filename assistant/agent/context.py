@@ -313,7 +313,11 @@ class Context:
     def _keep_failure(self, compaction_id: str, failure: SummaryFailure) -> None:
         path = self._workspace.compaction_failures_folder / f"{compaction_id}.json"
         values = {"at": self._keeper.at(), **asdict(failure)}
-        replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        try:
+            replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        except OSError as error:
+            # The digest that may stand in for the summary must not be lost with it.
+            self.tell(f"The summary that was refused could not be kept as {path.name} ({error.strerror or error}).")
 
     def _tell_all(self, outcome: Outcome) -> None:
         if not outcome.notices:
