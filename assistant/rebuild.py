@@ -113,7 +113,7 @@ def standing_ids(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> set
     standing: set[str] = set()
     for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
         stretch = [row for row in rows[start:stop] if not isinstance(row, DroppedRow)]
-        head = compaction_id if stop == len(rows) else NEWEST
+        head = compaction_id if start == starts[-1] else NEWEST
         standing |= {row.compaction_id for row in chain_of(stretch, record_of(stretch, head))}
     return standing
 
