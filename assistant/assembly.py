@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,6 @@ from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.journal import Journal
-from assistant.memory.decoding import decode_text
 from assistant.memory.log import MemoryChange, MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import Msg
@@ -49,12 +49,18 @@ from assistant.prompts import Language, language_of
 from assistant.redaction import mask_secrets
 from assistant.sessions import Session, Sessions
 from assistant.settings import Settings, load_settings
+from assistant.text_encoding import decode_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
+
+Connect = Callable[[Settings], Awaitable[ChatModel]]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
 _LANGUAGE_MESSAGES = 5
+_DAY_SECONDS = 86_400
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +259,7 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
+        conversation.take_up_queued()
         self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
@@ -312,13 +319,33 @@ def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryInd
     )
 
 
+async def _retire_daily(assistant: Assistant) -> None:
+    """Remove full tool results that are older than `retention_days`, now and once a day; those of pins stay."""
+    store = assistant.store
+    while True:
+        days = assistant.policy.retention_days
+        try:
+            pinned = await asyncio.to_thread(store.sessions.pinned_artifacts)
+            await asyncio.to_thread(store.artifacts.remove_expired, days, pinned, store.clock.now())
+        except OSError as error:
+            log.warning("old tool results could not be removed: %s", error)
+        await asyncio.sleep(_DAY_SECONDS)
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 def as_guest(settings: Settings, folder: Path) -> Settings:
     """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
     return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
 
 
 @asynccontextmanager
-async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
+async def open_assistant(
+    settings: Settings, address: str = "", connect: Connect = connect_model
+) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
     Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
@@ -329,11 +356,10 @@ async def open_assistant(settings: Settings, address: str = "") -> AsyncGenerato
         store = open_store(settings)
         ownership = stack.enter_context(HomeOwnership(store.workspace))
         ownership.tell_address(address)
-        model = await connect_model(settings)
+        model = await connect(settings)
         compactor = await connect_compactor(settings, model)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
         assistant = Assistant(settings, store, model, compactor, index)
         stack.push_async_callback(assistant.close)
-        days = assistant.policy.retention_days
-        await asyncio.to_thread(store.artifacts.remove_expired, days, set(), store.clock.now())
+        stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
 from assistant.events import ApprovalRequested, Event, TurnFailed, event_line
+from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
 
+    openclaw.add_parsers(commands, [common])
+
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -85,6 +88,10 @@ def _run(options: argparse.Namespace) -> int:
             return serve(settings.model_copy(update=chosen))
         case "sessions":
             return _list_sessions(settings, options.json)
+        case name if name in openclaw.COMMANDS:
+            from assistant.redaction import mask_secrets
+
+            return openclaw.run(options, mask=lambda text: mask_secrets(text).text)
         case "doctor":
             return _examine(settings, options.json)
         case _:
@@ -145,7 +152,7 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 
     print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
-        start = conversation.attach().start
+        start = conversation.next_number
         moved = await submit(assistant.conversations, conversation, text)
         if moved is not conversation:
             conversation, start = moved, 0
@@ -160,23 +167,22 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
     from assistant.commands import submit
 
-    start = conversation.attach().start
+    start = conversation.next_number
     current = await submit(assistant.conversations, conversation, text)
     return await _print_events(current, start if current is conversation else 0, as_json)
 
 
 async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
-    start = conversation.attach().start
+    start = conversation.next_number
     for approval in conversation.approvals():
         conversation.answer(approval.call_id, is_allowed)
     return await _print_events(conversation, start, as_json)
 
 
 async def _print_events(conversation: Conversation, start: int, as_json: bool) -> int:
-    from assistant.commands import follow_until_idle
-
     code = DONE
-    async for event in follow_until_idle(conversation, start):
+    async for numbered in conversation.follow_until_idle(start):
+        event = numbered.event
         _print_event(event, as_json)
         if isinstance(event, TurnFailed):
             code = FAILED

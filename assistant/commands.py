@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from assistant.conversation import Conversation
@@ -38,11 +39,11 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
 
     What a command has to say comes as `Notice` events of that conversation.
     """
-    text = text.strip()
-    name, _, argument = text.partition(" ")
-    if not text.startswith("/") or "/" in name[1:]:
-        if text:
-            conversation.ask(text)
+    typed = text.strip()
+    name, _, argument = typed.partition(" ")
+    if not typed.startswith("/") or "/" in name[1:]:
+        if typed:
+            _ask(conversation, text)
         return conversation
     command = COMMANDS.get(name[1:].lower())
     if command is None:
@@ -60,24 +61,24 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
         return conversation
 
 
+def _ask(conversation: Conversation, text: str) -> None:
+    try:
+        conversation.ask(text)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        conversation.emit(Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}"))
+
+
 async def respond(conversations: Conversations, conversation: Conversation, text: str) -> AsyncGenerator[Event]:
     """Submit and yield the events up to the end of what it started."""
-    start = conversation.attach().start
+    # Before anything runs, so that nothing of it can be missed.
+    told = conversation.follow_until_idle(conversation.next_number)
     current = await submit(conversations, conversation, text)
-    async for event in follow_until_idle(current, start if current is conversation else 0):
-        yield event
-
-
-async def follow_until_idle(conversation: Conversation, start: int) -> AsyncGenerator[Event]:
-    """The events from number `start` until nothing runs any more in the conversation."""
-    number = start
-    while True:
-        for event in conversation.events_since(number):
-            number += 1
-            yield event
-        if not conversation.is_running:
-            return
-        await conversation.wait_for_event(number)
+    if current is not conversation:
+        told = current.follow_until_idle(current.next_number)
+    async with aclosing(told):
+        async for numbered in told:
+            yield numbered.event
 
 
 async def _compact(call: Call) -> Conversation:
@@ -97,9 +98,6 @@ async def _new(call: Call) -> Conversation:
 async def _clear(call: Call) -> Conversation:
     await call.conversation.stop()
     call.conversation.clear()
-    call.conversation.emit(
-        Notice("The context is empty now. Every word is still in the journal and in search.", "info")
-    )
     return call.conversation
 
 

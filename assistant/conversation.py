@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,68 +24,20 @@ from assistant.events import (
     FinishReason,
     Notice,
     Recalled,
-    ToolFinished,
     TurnFailed,
     TurnFinished,
     TurnStarted,
 )
+from assistant.job_queue import JobQueue
+from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, Row
-from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys
+from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
+from assistant.past import RunningTurn, past_before, past_of
 from assistant.prompts import Language, render
-from assistant.transcript import events_of_rows
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A message of the person."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The person's answer to a parked call."""
-
-    call_id: str
-    is_allowed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Continue:
-    """Go on from where the context stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Drop the answer to the newest message and answer it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Drop a message of the person and all that followed, and ask this instead."""
-
-    message_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Compact:
-    """Compact now, whatever the guards say."""
-
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """Take the newest compaction back."""
-
-
-Job = Ask | Answer | Continue | Retry | Edit | Compact | Undo
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +46,6 @@ class Attached:
 
     history: list[Event]
     start: int
-
-
-@dataclass(frozen=True, slots=True)
-class _RunningTurn:
-    """How things stood when the turn began: its first live event, the record under the summary, what was in context."""
-
-    turn_id: str
-    text: str
-    start: int
-    compaction_id: str | None
-    known: frozenset[BlockKey]
 
 
 class Conversation:
@@ -137,10 +77,8 @@ class Conversation:
         self._workspace = workspace
         self._language = language
         self._now = now
-        self._jobs: deque[Job] = deque()
-        self._task: asyncio.Task[None] | None = None
-        self._running: _RunningTurn | None = None
-        self._is_closed = False
+        self._jobs: JobQueue[Job] = JobQueue(self._run, events.wake, f"turn of {self.session_id}")
+        self._running: RunningTurn | None = None
 
     @property
     def session_id(self) -> str:
@@ -155,16 +93,41 @@ class Conversation:
     @property
     def is_running(self) -> bool:
         """True while a turn or another job runs or waits to run."""
-        return bool(self._jobs) or (self._task is not None and not self._task.done())
+        return self._jobs.is_busy
 
     @property
     def queued(self) -> tuple[str, ...]:
         """Messages that wait for the running turn to end."""
-        return tuple(job.text for job in self._jobs if isinstance(job, Ask))
+        return tuple(text_of(job.message) for job in self._jobs.waiting if isinstance(job, Ask))
+
+    @property
+    def next_number(self) -> int:
+        """The number the next event will get."""
+        return self._events.end
 
     def ask(self, text: str) -> None:
-        """Queue a message; a call that waits for approval is denied with it."""
-        self._submit(Ask(text))
+        """Begin a turn, or queue the message behind the running one; on return it is on disk.
+
+        A call that waits for approval is denied with it. A message too long for any request becomes a file.
+        """
+        self._refuse_closed()
+        if not self._context.fits_alone(text):
+            self._save_as_file(text)
+            return
+        message = UserMsg("user", text)
+        if self.is_running:
+            self._keeper.queue(message)
+            self._jobs.add(Ask(message))
+        else:
+            self._take(message)
+            self._jobs.add(Reply(message))
+
+    def take_up_queued(self) -> None:
+        """Messages that were queued when the process ended stand in the context now, and wait for *Continue*."""
+        for message in self._keeper.waiting():
+            self._deny_parked(text_of(message))
+            self._keeper.start_turn(message)
+            self._keeper.keep()
 
     def answer(self, call_id: str, is_allowed: bool) -> None:
         """Allow a parked call once, or deny it."""
@@ -180,7 +143,13 @@ class Conversation:
 
     def edit(self, message_id: str, text: str) -> None:
         """Ask something else in place of a message that is still in the context."""
-        self._submit(Edit(message_id, text))
+        self._refuse_closed()
+        if not self._context.fits_alone(text):
+            self._save_as_file(text)
+            return
+        message = UserMsg("user", text)
+        self._keeper.queue(message)
+        self._submit(Edit(message_id, message))
 
     def compact(self, hint: str = "") -> None:
         """Compact now; while a turn runs, before its next step."""
@@ -202,46 +171,36 @@ class Conversation:
 
     async def stop(self) -> None:
         """End the running turn and wait until its state is valid; queued messages go on."""
-        task = self._task
-        if task is not None and not task.done():
-            task.cancel()
-            await asyncio.wait({task})
+        await self._jobs.stop()
 
     async def wait(self) -> None:
         """Return when nothing runs and nothing waits."""
-        while self._task is not None and not self._task.done():
-            await asyncio.wait({self._task})
+        while self.is_running:
+            await self._events.change()
 
     async def close(self) -> None:
-        """End the running turn and take no more."""
-        self._is_closed = True
-        self._jobs.clear()
-        await self.stop()
+        """End the running turn and take no more; what is queued is taken up when the conversation is opened again."""
+        await self._jobs.close()
 
     def attach(self) -> Attached:
         """The past as events, and where to follow on; a running turn is followed from its start."""
         rows = self._journal.rows(self.session_id)
+        compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
         if self._running is None:
-            history = events_of_rows(rows, self._keeper.session.compaction_id)
-            return Attached(self._with_parked(history), self._events.end)
-        past = events_of_rows(_rows_before(rows, self._running), self._running.compaction_id)
-        return Attached(past, self._running.start)
+            return Attached(past_of(rows, compaction_id, approvals), self._events.end)
+        return Attached(past_before(rows, compaction_id, self._running, approvals), self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
         return self._events.follow(start)
 
+    def follow_until_idle(self, start: int) -> AsyncGenerator[NumberedEvent]:
+        """Live events from number `start` on, until nothing runs and nothing waits."""
+        return self._events.follow(start, lambda: not self.is_running)
+
     def emit(self, event: Event) -> None:
         """Tell every reader something that belongs to this conversation."""
         self._events.emit(event)
-
-    def events_since(self, start: int) -> list[Event]:
-        """Live events from number `start` on, as far as they have come."""
-        return self._events.since(start)
-
-    async def wait_for_event(self, number: int) -> None:
-        """Return when the event of that number is there, or nothing runs any more."""
-        await self._events.wait_for(number, self._task)
 
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for the person."""
@@ -249,7 +208,10 @@ class Conversation:
 
     def measure(self) -> None:
         """Tell every reader how full the window is now."""
-        self._context.tell_measure()
+        if self._context.has_schemas or self.is_running:
+            self._context.tell_measure()
+        else:
+            self._submit(Measure())
 
     def context_items(self) -> list[ContextItem]:
         """What the model sees, in order, with tokens."""
@@ -269,20 +231,15 @@ class Conversation:
 
     def clear(self) -> None:
         """Empty the context; the journal keeps every word."""
-        self._keeper.clear()
-        self._context.tell_measure()
+        self._submit(Clear())
 
     def _submit(self, job: Job) -> None:
-        if self._is_closed:
-            raise PalimpsestError("This conversation is closed.")
-        self._jobs.append(job)
-        if self._task is None or self._task.done():
-            self._start_next()
+        self._refuse_closed()
+        self._jobs.add(job)
 
-    def _start_next(self) -> None:
-        if self._jobs and not self._is_closed:
-            self._task = asyncio.create_task(self._run(self._jobs.popleft()), name=f"turn of {self.session_id}")
-            self._task.add_done_callback(lambda _: self._start_next())
+    def _refuse_closed(self) -> None:
+        if self._jobs.is_closed:
+            raise PalimpsestError("This conversation is closed.")
 
     async def _run(self, job: Job) -> None:
         try:
@@ -298,50 +255,77 @@ class Conversation:
     async def _carry_out(self, job: Job) -> None:
         match job:
             case Ask():
-                await self._ask(job.text)
+                self._take(job.message)
+                await self._turn(self._reply_to(job.message))
+            case Reply():
+                await self._turn(self._reply_to(job.message))
             case Edit():
-                self._drop_from(job.message_id)
-                await self._ask(job.text)
+                self._drop_from(job)
+                self._take(job.message)
+                await self._turn(self._reply_to(job.message))
             case Retry():
-                await self._retry()
+                self._drop_answer()
+                await self._turn(self._runner.reply())
             case Continue():
-                await self._turn(self._newest_question_id(), "", self._runner.reply(None))
+                self._go_on()
+                await self._turn(self._runner.reply())
             case Answer():
-                await self._turn(self._newest_question_id(), "", self._runner.answer(job.call_id, job.is_allowed))
+                await self._answer(job)
+            case _:
+                await self._change_context(job)
+
+    async def _change_context(self, job: Compact | Undo | Measure | Clear) -> None:
+        match job:
             case Compact():
                 await self._context.check("manual", job.hint)
             case Undo():
-                self._context.undo()
+                await self._context.undo()
+            case Measure():
+                await self._context.read_schemas()
+                self._context.tell_measure()
+            case Clear():
+                self._keeper.clear()
+                self._context.tell_measure()
+                self.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
 
-    async def _ask(self, text: str) -> None:
-        if not self._context.fits_alone(text):
-            self._save_as_file(text)
-            return
+    def _take(self, message: Msg) -> None:
+        """The message is in the journal and in the context, and its turn has begun."""
+        text = text_of(message)
         self._deny_parked(text)
-        message = UserMsg("user", text)
         self._keeper.start_turn(message)
-        await self._turn(message.id, text, self._reply_to(message))
+        self._begin(RunningTurn(message.id, self._events.end), text)
+
+    async def _answer(self, job: Answer) -> None:
+        if any(call.id == job.call_id for call in self._runner.parked_calls()):
+            self._go_on()
+            await self._turn(self._runner.answer(job.call_id, job.is_allowed))
 
     async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
         if self._recall is not None:
-            lines = await self._recall.find(message.get_text_content() or "", [*self._runner.context, message])
+            lines = await self._recall.find(text_of(message), self._runner.context)
             if lines:
                 self._keeper.recall(lines)
                 yield Recalled(lines)
-        async for event in self._runner.reply(message):
+        async for event in self._runner.reply():
             yield event
 
-    async def _turn(self, turn_id: str, text: str, reply: AsyncGenerator[Event]) -> None:
-        self._events.forget_before(self._events.end)
-        self._running = _RunningTurn(
-            turn_id,
-            text,
-            self._events.end,
-            self._keeper.session.compaction_id,
-            frozenset(block_keys(self._runner.context)),
-        )
-        self.emit(TurnStarted(turn_id, turn_id, text, self._at()))
+    def _go_on(self) -> None:
+        """A turn goes on from where the context stands; what it told so far is past."""
+        question_id = self._newest_question_id()
+        self._keeper.keep()
+        past_rows = len(self._journal.rows(self.session_id))
+        parked_ids = frozenset(call.id for call in self._runner.parked_calls())
+        self._begin(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "")
+
+    def _begin(self, turn: RunningTurn, text: str) -> None:
+        self._events.forget_before(turn.start)
+        self._running = turn
+        self.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._at()))
         self._steps.start_turn()
+
+    async def _turn(self, reply: AsyncGenerator[Event]) -> None:
+        assert self._running is not None
+        turn_id = self._running.turn_id
         try:
             reason, error = await self._follow_reply(reply)
             try:
@@ -356,6 +340,15 @@ class Conversation:
                 )
         finally:
             self._running = None
+            self._keep_requests()
+
+    def _keep_requests(self) -> None:
+        """What was asked for before the next step, when no step came."""
+        is_undo_requested, hint = self._compaction.take_requests()
+        if hint is not None:
+            self._jobs.add(Compact(hint), is_next=True)
+        if is_undo_requested:
+            self._jobs.add(Undo(), is_next=True)
 
     async def _follow_reply(self, reply: AsyncGenerator[Event]) -> tuple[FinishReason, str]:
         try:
@@ -386,17 +379,18 @@ class Conversation:
         translator = self._runner.translator
         self.emit(TurnFinished(turn_id, reason, translator.input_tokens, translator.output_tokens, self._at()))
 
-    async def _retry(self) -> None:
+    def _drop_answer(self) -> None:
         question_id = self._newest_question_id()
         index = next(i for i, message in enumerate(self._runner.context) if message.id == question_id)
-        text = self._runner.context[index].get_text_content() or ""
+        text = text_of(self._runner.context[index])
         self._keeper.drop(block_keys(self._runner.context[index + 1 :]), "retry")
-        await self._turn(question_id, text, self._runner.reply(None))
+        self._begin(RunningTurn(question_id, self._events.end), text)
 
-    def _drop_from(self, message_id: str) -> None:
+    def _drop_from(self, job: Edit) -> None:
         context = self._runner.context
-        index = next((i for i, message in enumerate(context) if message.id == message_id), None)
+        index = next((i for i, message in enumerate(context) if message.id == job.message_id), None)
         if index is None or context[index].role != "user":
+            self._keeper.drop(block_keys([job.message]), "edit")
             raise PalimpsestError(
                 "This message was folded into the summary and cannot be edited. Undo the compaction first."
             )
@@ -404,7 +398,7 @@ class Conversation:
 
     def _save_as_file(self, text: str) -> None:
         """A message that no request could hold is not sent; it waits as a file to be read in parts."""
-        path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S}.txt"
+        path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S-%f}.txt"
         replace_text(path, text)
         tokens, limit = self._context.tokens_of(text), self._context.policy.max_input_length
         self.emit(
@@ -432,17 +426,6 @@ class Conversation:
         for event in self._runner.close_open_calls(output, ToolResultState.INTERRUPTED):
             self.emit(event)
 
-    def _with_parked(self, history: list[Event]) -> list[Event]:
-        """A call that waits for the person is shown as its card, not as interrupted."""
-        approvals = self._runner.approvals()
-        waiting = {approval.call_id for approval in approvals}
-        if not waiting:
-            return history
-        kept = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in waiting)]
-        while kept and isinstance(kept[-1], TurnFinished | TurnFailed):
-            kept.pop()
-        return [*kept, *approvals, TurnFinished(self._newest_question_id(), "awaiting_approval")]
-
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
 
@@ -450,17 +433,6 @@ class Conversation:
 def _explain_unwritten(error: OSError | PalimpsestError) -> str:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return (
-        f"The conversation could not be written to disk ({reason}). What was said stands here as long "
-        "as the program runs and is written with the next turn that can be."
+        f"The conversation could not be written to disk ({reason}). What was said stands here as long as the program "
+        "runs and is written with the next turn that can be."
     )
-
-
-def _rows_before(rows: list[Row], turn: _RunningTurn) -> list[Row]:
-    """What was written before the turn began, as far as its live events do not tell it."""
-    blocks = [(index, row) for index, row in enumerate(rows) if isinstance(row, BlockRow)]
-    if turn.text:
-        stop = next((index for index, row in blocks if row.message_id == turn.turn_id), len(rows))
-    else:
-        newest_known = max((index for index, row in blocks if row.key in turn.known), default=-1)
-        stop = next((index for index, _ in blocks if index > newest_known), len(rows))
-    return rows[:stop]

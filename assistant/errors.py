@@ -9,6 +9,7 @@ PalimpsestError                 shown to the person in one line
 │   ├── SessionInUseError       another process has the session open
 │   └── SessionVersionError     written by a newer version; left untouched
 ├── ConflictError               a file changed on disk since it was read
+├── ForgottenError              a model would write down what the person had forgotten
 ├── ModelError                  no answer from the model
 │   ├── ModelUnreachableError
 │   └── ContextOverflowError    the provider refused a request over its window
@@ -88,6 +89,14 @@ class ConflictError(PalimpsestError):
         self.path = path
 
 
+class ForgottenError(PalimpsestError):
+    """A model would write down what the person had forgotten; nothing was written."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"The person had this forgotten: {line!r}. It is written again only when they say it again.")
+        self.line = line
+
+
 class ModelError(PalimpsestError):
     """The model gave no answer."""
 
@@ -118,6 +127,19 @@ class IndexingError(PalimpsestError):
 
 class TranscriptError(PalimpsestError):
     """Another agent's session file cannot be read or written."""
+
+
+class SessionBusyError(TranscriptError):
+    """The session's own agent is writing to it right now; it was not touched."""
+
+    def __init__(self, name: str, pid: int | None) -> None:
+        owner = f"process {pid}" if pid else "another program"
+        super().__init__(f"{name} is locked by {owner}. Try again when its agent is idle.")
+        self.pid = pid
+
+
+class DiaryError(TranscriptError):
+    """The diary could not be written; the session was not touched."""
 
 
 class ToolError(Exception):

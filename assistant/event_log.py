@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import weakref
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
 from assistant.events import Event
@@ -24,6 +25,8 @@ class EventLog:
         self._events: list[Event] = []
         self._first_number = 0
         self._changed = asyncio.Event()
+        # A reader that was let go, even one that never began to read, holds nothing back.
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
 
     @property
     def end(self) -> int:
@@ -33,32 +36,47 @@ class EventLog:
     def emit(self, event: Event) -> None:
         """Append an event and wake every reader."""
         self._events.append(event)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let every reader look again: something it waits for may be over without an event."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
+    async def change(self) -> None:
+        """Return at the next event or `wake`."""
+        await self._changed.wait()
+
     def forget_before(self, number: int) -> None:
-        """Drop events that nobody needs any more; a reader further back goes on at `number`."""
-        count = min(max(0, number - self._first_number), len(self._events))
+        """Drop events that are older and that every reader has read."""
+        kept_from = min([number, *(reader.number for reader in self._readers)])
+        count = min(max(0, kept_from - self._first_number), len(self._events))
         del self._events[:count]
         self._first_number += count
 
-    def since(self, start: int) -> list[Event]:
-        """The events from number `start` on, as far as they have come."""
-        return self._events[max(0, start - self._first_number) :]
+    def follow(self, start: int, is_over: Callable[[], bool] | None = None) -> AsyncGenerator[NumberedEvent]:
+        """Every event from number `start` on, as it comes; without `is_over` it has no end.
 
-    async def wait_for(self, number: int, task: asyncio.Task[None] | None) -> None:
-        """Return when the event of that number is there, or `task` has ended."""
-        while number >= self.end and task is not None and not task.done():
-            waiting = asyncio.ensure_future(self._changed.wait())
-            await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
-            waiting.cancel()
+        From this call on, nothing is forgotten that the reader has to read. It ends when `is_over` and all is read.
+        """
+        reader = _Reader(max(start, self._first_number))
+        self._readers.add(reader)
+        return self._read(reader, is_over)
 
-    async def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
-        """Every event from number `start` on, as it comes, without end."""
-        number = start
+    async def _read(self, reader: _Reader, is_over: Callable[[], bool] | None) -> AsyncGenerator[NumberedEvent]:
         while True:
-            number = max(number, self._first_number)
-            while number < self.end:
-                yield NumberedEvent(number, self._events[number - self._first_number])
-                number = max(number + 1, self._first_number)
+            while reader.number < self.end:
+                number = reader.number
+                event = self._events[number - self._first_number]
+                reader.number += 1
+                yield NumberedEvent(number, event)
+            if is_over is not None and is_over():
+                return
             await self._changed.wait()
+
+
+class _Reader:
+    """How far somebody has read: the number of the event to read next."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, replace_file
@@ -34,7 +34,7 @@ from assistant.journal_rows import (
     written_key,
     written_text,
 )
-from assistant.messages import Block, BlockKey, Msg, iterate_blocks
+from assistant.messages import Block, BlockKey, Msg, block_text, iterate_blocks
 from assistant.workspace import Workspace
 
 __all__ = [
@@ -146,6 +146,29 @@ class Journal:
             self._damaged.clear()
             return sum(_rewrite_file(path, change) for path in day_files(self._folder))
 
+    def rewrite_lines(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(line)` in place of each line, damaged ones too, and cut a torn tail.
+
+        Each file is replaced as a whole. A kill leaves some files done: run it again.
+        """
+        with self._guard, hold_lock(self._folder / "journal"):
+            for path in day_files(self._folder):
+                lines = list(read_lines(path))
+                contents = [change(line.content) for line in lines]
+                is_torn = path.stat().st_size > (lines[-1].stop if lines else 0)
+                if is_torn or contents != [line.content for line in lines]:
+                    replace_file(path, b"".join(content + b"\n" for content in contents))
+
+    def said_since(self, at: str) -> Iterator[str]:
+        """What the person said after that time, in any conversation."""
+        with self._guard:
+            # A day file is named by the person's date, which may differ from that of `at` by one.
+            paths = [path for path in day_files(self._folder) if path.stem >= _day_before(at)]
+            lines = [line.content for path in paths for line in read_lines(path) if b'"role":"user"' in line.content]
+        for row in map(read_row, lines):
+            if isinstance(row, BlockRow) and row.role == "user" and instant(row.at) > instant(at):
+                yield block_text(row.block)
+
     def _block_rows(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> list[BlockRow]:
         at = self._now().isoformat(timespec="milliseconds")
         return [
@@ -207,6 +230,10 @@ def _append(path: Path, lines: Iterable[str]) -> None:
     if torn := cut_torn_tail(path):
         _log.warning("%s ended in %d bytes of a write that was cut off; they were removed.", path.name, len(torn))
     append_lines(path, lines)
+
+
+def _day_before(at: str) -> str:
+    return (date.fromisoformat(at[:10]) - timedelta(days=1)).isoformat()
 
 
 def _is_recall(block: Block) -> bool:

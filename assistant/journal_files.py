@@ -68,7 +68,7 @@ class FollowedFiles:
         status = path.stat()
         if (mark.inode, mark.size, mark.changed_ns) == (status.st_ino, status.st_size, status.st_mtime_ns):
             return False
-        if status.st_size < mark.offset:
+        if status.st_ino != mark.inode or status.st_size < mark.offset:
             return True
         with path.open("rb") as file:
             file.seek(max(0, mark.offset - len(mark.tail) - 1))

@@ -11,9 +11,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from assistant.atomic_io import encode
 from assistant.events import CompactionReason, FinishReason, FlushState, RecalledLine
-from assistant.messages import Block, BlockKey
+from assistant.messages import Block, BlockKey, TextBlock
 
-RowKind = Literal["block", "compaction", "turn_end", "undone", "dropped", "flush", "recalled", "deleted"]
+RowKind = Literal["block", "queued", "compaction", "turn_end", "undone", "dropped", "flush", "recalled", "deleted"]
 DropReason = Literal["edit", "retry", "clear"]
 
 # A line starts with these, in this order, so that a reader tells whose and what it is without parsing the rest.
@@ -37,6 +37,24 @@ class BlockRow:
     @property
     def key(self) -> BlockKey:
         """The key under which this block stands once."""
+        return BlockKey(self.message_id, self.block.type, self.block.id)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRow:
+    """A message of the person that waits for a running turn to end; its block row follows when its own turn begins."""
+
+    session_id: str
+    message_id: str
+    name: str
+    block: TextBlock
+    at: str
+    created_at: str
+    kind: Literal["queued"] = "queued"
+
+    @property
+    def key(self) -> BlockKey:
+        """The key of the block row to come."""
         return BlockKey(self.message_id, self.block.type, self.block.id)
 
 
@@ -131,7 +149,7 @@ class DeletedRow:
     kind: Literal["deleted"] = "deleted"
 
 
-Row = BlockRow | CompactionRow | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
+Row = BlockRow | QueuedRow | CompactionRow | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
 
 _ROW: TypeAdapter[Row] = TypeAdapter(Annotated[Row, Field(discriminator="kind")])
 

@@ -57,6 +57,7 @@ __all__ = [
     "open_calls",
     "result_text",
     "steps_of",
+    "text_of",
     "turns_of",
     "with_result_text",
 ]
@@ -173,6 +174,11 @@ def block_text(block: Block) -> str:
 def result_text(block: ToolResultBlock) -> str:
     """The text of a tool result; binary parts stand as their media type."""
     return block.output if isinstance(block.output, str) else _join(block.output)
+
+
+def text_of(message: Msg) -> str:
+    """The text blocks of a message, a line between two."""
+    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
 
 
 def with_result_text(block: ToolResultBlock, text: str, metadata: dict[str, object]) -> ToolResultBlock:

@@ -36,4 +36,6 @@ def _environment(language: Language) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        # A template does not change while the program runs, and to look at its file costs more than to render it.
+        auto_reload=False,
     )

@@ -6,6 +6,7 @@ from it, a damaged or missing one rebuilt.
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections.abc import Callable, Generator
@@ -137,6 +138,18 @@ class Sessions:
         heads = [*self._heads_in(self._trash).values(), *self._heads_in(self._folder).values()]
         return _summaries([head for head in heads if head.session_id in deleted], self._journal.deleted_sessions())
 
+    def pinned_artifacts(self) -> set[str]:
+        """Ids of the full tool results that pinned blocks name, over all conversations."""
+        found: set[str] = set()
+        for head in self._heads_in(self._folder):
+            session = read_session(head)
+            if session is None or not session.pins:
+                continue
+            pinned = set(session.pins)
+            rows = self._journal.rows(session.session_id, include_dropped=True)
+            found |= _artifact_ids([row for row in rows if isinstance(row, BlockRow) and row.key in pinned])
+        return found
+
     def rename(self, session_id: str, title: str) -> None:
         """Give the conversation another title; a running one keeps it with its next save."""
         with self._guard:
@@ -185,6 +198,31 @@ class Sessions:
                 path.unlink(missing_ok=True)
             self._journal.remove_sessions(deleted)
             return EmptiedTrash(tuple(sorted(deleted)), tuple(sorted(artifact_ids)))
+
+    def rewrite_files(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(content)` in place of every session file, those in the trash and damaged ones too.
+
+        The order of the files in time stays. No conversation may be open.
+        """
+        with self._guard:
+            for path in session_paths(self._folder, self._trash):
+                content, status = path.read_bytes(), path.stat()
+                new_content = change(content)
+                if new_content != content:
+                    replace_file(path, new_content)
+                    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            self._renamed.clear()
+
+    def are_open_elsewhere(self) -> bool:
+        """True when a conversation is open, in this process or another."""
+        for path in self._folder.glob(".*.lock"):
+            lock = FileLock(path, timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                return True
+            lock.release()
+        return False
 
     @contextmanager
     def open_lock(self, session_id: str) -> Generator[None]:
@@ -258,6 +296,12 @@ class Sessions:
         path.replace(target)
         sync_folder(folder)
         sync_folder(path.parent)
+
+
+def session_paths(*folders: Path) -> list[Path]:
+    """The session files of these folders, damaged ones too."""
+    paths = [path for folder in folders for kind in ("*.json", "*.damaged") for path in folder.glob(kind)]
+    return sorted(path for path in paths if path.is_file())
 
 
 def _completed(stored: Session, rows: list[Row]) -> Session:

@@ -111,7 +111,7 @@ class Settings(BaseSettings):
     """Model calls a turn; at the limit the page offers Continue."""
     host: str = ""
     """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""
-    port: int | None = Field(None, ge=0, le=65535)
+    port: int | None = Field(None, ge=1, le=65535)
     """Port of the page; None: the first free one from 7860."""
 
     space_id: str = Field("", validation_alias="SPACE_ID")

@@ -1,4 +1,4 @@
-"""Text files of any editor: which encoding their bytes are in, and what the person should be told about it."""
+"""A text file of any encoding that people's editors leave, as text with newlines (pure)."""
 
 from __future__ import annotations
 
@@ -6,77 +6,78 @@ import codecs
 from dataclasses import dataclass
 from typing import Literal
 
-Encoding = Literal["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "gb18030", "unknown"]
-
-_BYTE_ORDER_MARKS: tuple[tuple[bytes, Encoding], ...] = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NAMES: dict[Encoding, str] = {
-    "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with a byte order mark",
-    "utf-16-le": "UTF-16",
-    "utf-16-be": "UTF-16",
-    "gb18030": "GBK",
-    "unknown": "an unknown encoding",
-}
-_PROBE_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A file's text, without byte order mark; `notice` is empty for UTF-8, with or without a mark."""
+    """The text with `\\n` for every line end, the encoding it was read with, and the line end of the file."""
 
     text: str
-    encoding: Encoding
-    notice: str = ""
+    encoding: str
+    newline: Literal["\n", "\r\n"]
+
+    @property
+    def is_utf8(self) -> bool:
+        """True when the bytes were UTF-8, with or without a byte order mark."""
+        return self.encoding == "utf-8"
+
+    def notice(self, name: str) -> str:
+        """What the person is told about the file called `name`; empty for UTF-8."""
+        if self.is_utf8:
+            return ""
+        return f"{name} is not UTF-8 and was read as {self.encoding}. It becomes UTF-8 with the next change to it."
 
 
-def decode_text(content: bytes, name: str) -> DecodedText:
-    """The text in `content`, the bytes of the file called `name`; never raises.
-
-    Bytes that fit no encoding become U+FFFD, and the notice says so: such a text must not be saved over the file.
-    """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return _decoded(content[len(mark) :], encoding, name)
-    for encoding in _likely_encodings(content):
-        if (text := _decode_strictly(content, encoding)) is not None:
-            return DecodedText(text, encoding, _notice(encoding, name))
-    return _decoded(content, "unknown", name)
+def decode_text(content: bytes) -> DecodedText:
+    """The text of these bytes: by byte order mark, else UTF-16, UTF-8, Chinese (GBK), Western, the first that fits."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark) and (text := _decoded(content, encoding)) is not None:
+            return _decoded_text(text.removeprefix("\ufeff"), encoding)
+    for encoding in (*_utf16_guess(content), "utf-8", "gb18030", "cp1252"):
+        text = _decoded(content, encoding)
+        if text is not None and (encoding != "gb18030" or _is_chinese(text)):
+            return _decoded_text(text, encoding)
+    return _decoded_text(content.decode("latin-1"), "latin-1")
 
 
-def _likely_encodings(content: bytes) -> tuple[Encoding, ...]:
-    probe = content[:_PROBE_BYTES]
-    if len(content) % 2 == 0 and probe:
-        # Text in UTF-16 without a mark shows by the zero bytes of its line ends, blanks and Latin letters.
-        zeros_low, zeros_high = probe[1::2].count(0), probe[0::2].count(0)
-        if zeros_low > len(probe) // 16 and zeros_high == 0:
-            return ("utf-16-le",)
-        if zeros_high > len(probe) // 16 and zeros_low == 0:
-            return ("utf-16-be",)
-    return ("utf-8", "gb18030")
+def _utf16_guess(content: bytes) -> list[str]:
+    """UTF-16 without a mark: of each two bytes of Latin text one is zero, and always the same one."""
+    first, second = content[0::2].count(0), content[1::2].count(0)
+    if not content or len(content) % 2 or max(first, second) * 5 < len(content) or min(first, second):
+        return []
+    return ["utf-16-be" if first else "utf-16-le"]
 
 
-def _decoded(content: bytes, encoding: Encoding, name: str) -> DecodedText:
-    codec = "utf-8" if encoding in ("utf-8-sig", "unknown") else encoding
-    text = _decode_strictly(content, codec)
-    if text is not None:
-        return DecodedText(text, encoding, _notice(encoding, name))
-    return DecodedText(content.decode(codec, "replace"), "unknown", _notice("unknown", name))
-
-
-def _decode_strictly(content: bytes, codec: str) -> str | None:
+def _decoded(content: bytes, encoding: str) -> str | None:
     try:
-        return content.decode(codec)
+        return content.decode(encoding)
     except UnicodeDecodeError:
         return None
 
 
-def _notice(encoding: Encoding, name: str) -> str:
-    if encoding in ("utf-8", "utf-8-sig"):
-        return ""
-    if encoding == "unknown":
-        return f"{name} is in an encoding that is not known here: some of its characters cannot be read."
-    return f"{name} is in {_NAMES[encoding]}: it is read as such. Save it as UTF-8 to be sure."
+def _is_chinese(text: str) -> bool:
+    """True unless the pairs of bytes make characters that hardly occur, as Western letters read as GBK do."""
+    foreign = [character for character in text if ord(character) > 127]
+    common = [character for character in foreign if _in_gb2312(character)]
+    return len(common) * 5 >= len(foreign) * 4
+
+
+def _in_gb2312(character: str) -> bool:
+    try:
+        character.encode("gb2312")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _decoded_text(text: str, encoding: str) -> DecodedText:
+    is_windows = text.count("\r\n") * 2 > text.count("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return DecodedText(lines, encoding, "\r\n" if is_windows else "\n")

@@ -46,14 +46,16 @@ _STATES: dict[ToolResultState, ToolState] = {
 }
 
 
-def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> list[Event]:
-    """The conversation as events, oldest first; `compaction_id` is the record its context stands on.
+def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST, stop: int | None = None) -> list[Event]:
+    """The conversation as events, oldest first, or the first `stop` rows of it.
+
+    `compaction_id` is the record its context stands on.
 
     A record that was taken back is told with `is_undone`; one that never took effect (a kill before the commit) is
     left out. A call without a result ends as interrupted, unless the conversation waits for the person's approval.
     """
     teller = _Teller(rows, compaction_id)
-    for row in rows:
+    for row in rows[:stop]:
         teller.tell(row)
     teller.end(is_last=True)
     return teller.events
@@ -65,7 +67,7 @@ class _Teller:
     def __init__(self, rows: Sequence[Row], compaction_id: str | None) -> None:
         self.events: list[Event] = []
         standing = standing_ids(rows, compaction_id)
-        # Where a kill came between the row and the session file, the record was not taken back.
+        # Of an Undo that was cut off before its commit the journal knows, and yet the record stands.
         self._undone = undone_ids(rows) - standing
         self._happened = self._undone | standing
         self._flushes: dict[str, FlushState] = {
@@ -86,7 +88,7 @@ class _Teller:
                 self._tell_assistant(row)
         elif isinstance(row, CompactionRow) and row.compaction_id in self._happened:
             flush = self._flushes.get(row.compaction_id, row.flush)
-            self._aside.append(_compressed(row, flush, row.compaction_id in self._undone))
+            self._aside.append(compressed_event(row, flush, is_undone=row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
             self._aside.append(Recalled(row.lines))
         elif isinstance(row, TurnEndRow) and self._turn:
@@ -165,7 +167,8 @@ class _Teller:
         self.events.append(turn)
 
 
-def _compressed(row: CompactionRow, flush: FlushState, is_undone: bool) -> ContextCompressed:
+def compressed_event(row: CompactionRow, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
+    """How a compaction is told; `flush` is how far its flush has come."""
     return ContextCompressed(
         compaction_id=row.compaction_id,
         reason=row.reason,

@@ -101,6 +101,16 @@ class Workspace:
         """Pid and address of the process that owns this home."""
         return self.root / "owner.json"
 
+    @property
+    def forget_path(self) -> Path:
+        """What is being forgotten; there only until that is done."""
+        return self.root / "forget.json"
+
+    @property
+    def forgotten_path(self) -> Path:
+        """Hashes of what was forgotten, so that no model writes it down again."""
+        return self.root / "forgotten.json"
+
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""
         return self.memory_folder / f"{day.isoformat()}.md"

@@ -154,36 +154,40 @@ STATES = (
 
 
 @contextmanager
-def serving(assistant: FakeAssistant, settings: Settings) -> Generator[PageServer]:
-    """The page on a free port."""
-    server = start(settings, lambda: opened(assistant))
+def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, FakeAssistant]]:
+    """The page on a free port, with a few conversations of other days."""
+    assistant = fake_assistant(home)
+    if is_offline:
+        assistant.model = OFFLINE
+    assistant.conversations.add("tax", "税表和收据", past_conversation(3))
+    assistant.conversations.add("garden", "Plan for the balcony garden", past_conversation(5))
+    assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
+    server = start(Settings(home=home), lambda: opened(assistant))
     try:
-        yield server
+        yield server, assistant
     finally:
+        assistant.gate.set()
         server.close()
 
 
-def take(browser: Browser, address: str, assistant: FakeAssistant, state: State, folder: Path) -> None:
-    """Take the four pictures of a state."""
-    for width in WIDTHS:
-        for theme in THEMES:
-            assistant.gate.set()
-            assistant.model = OFFLINE if state.is_offline else type(assistant.model)()
-            context = browser.new_context(viewport={"width": width, "height": 900 if width > 600 else 844})
-            page = context.new_page()
-            page.set_default_timeout(10_000)
-            page.goto(f"{address}?__theme={theme}")
-            page.locator("html.p-settled").wait_for()
-            show_sidebar(page, "left")
-            page.locator("#new-chat").click()
-            page.locator(".p-welcome .p-suggestion").first.wait_for()
-            if width <= 768 and state.name != "sessions":
-                page.locator("#left.sidebar.open").wait_for(state="detached")
-            reached = _reach(state, page, assistant)
-            page.mouse.move(width / 2, 4)
-            page.wait_for_timeout(600)
-            page.screenshot(path=folder / f"{state.name}-{width}-{theme}{'' if reached else '-not-reached'}.png")
-            context.close()
+def take(browser: Browser, state: State, width: int, theme: str, folder: Path) -> None:
+    """Take one picture."""
+    with tempfile.TemporaryDirectory() as home, serving(Path(home), state.is_offline) as (server, assistant):
+        context = browser.new_context(viewport={"width": width, "height": 900 if width > 600 else 844})
+        page = context.new_page()
+        page.goto(f"{server.url}?__theme={theme}")
+        page.locator("html.p-settled").wait_for()
+        page.locator("#chat .p-foot").last.wait_for()
+        show_sidebar(page, "left")
+        page.locator("#new-chat").click()
+        page.locator(".p-welcome .p-suggestion").first.wait_for()
+        if width <= 768:
+            page.locator("#left.sidebar.open").wait_for(state="detached")
+        reached = _reach(state, page, assistant)
+        page.mouse.move(width / 2, 4)
+        page.wait_for_timeout(600)
+        page.screenshot(path=folder / f"{state.name}-{width}-{theme}{'' if reached else '-not-reached'}.png")
+        context.close()
 
 
 def _reach(state: State, page: Page, assistant: FakeAssistant) -> bool:
@@ -206,16 +210,14 @@ def main() -> int:
         print("no Chromium on the PATH", file=sys.stderr)
         return 1
     options.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
-        assistant = fake_assistant(Path(home))
-        assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
-        settings = Settings(home=Path(home))
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
-        with serving(assistant, settings) as server:
-            for state in STATES:
-                if not options.names or state.name in options.names:
-                    take(browser, server.url, assistant, state, options.folder)
-                    print(state.name, flush=True)
+        for state in STATES:
+            if not options.names or state.name in options.names:
+                for width in WIDTHS:
+                    for theme in THEMES:
+                        take(browser, state, width, theme, options.folder)
+                print(state.name, flush=True)
         browser.close()
     return 0
 

@@ -1,17 +1,17 @@
 """How well memory search finds what is there, and finds nothing where nothing is.
 
 LoCoMo conversations are written as daily notes, XQuAD paragraphs as notes by article. Every way of ranking is measured
-in the same run on the same chunks. Run: python -m benchmarks.retrieval [--calibrate]
+in the same run on the same chunks. Run: python -m benchmarks.retrieval [--calibrate] [--json]
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import datetime as dt
 import json
 import os
 import re
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,16 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.index.calibration import Calibration, Evidence, calibrate
-from assistant.index.chunker import Chunk
+from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, calibrate
+from assistant.index.chunker import Chunk, estimate_tokens
 from assistant.index.embeddings import OfflineEmbedder
 from assistant.index.full_text import FullText
 from assistant.index.local_vectors import LocalStore
 from assistant.index.meaning import Meaning
 from assistant.index.question import Question, read_question
-from assistant.index.search import CANDIDATES, Candidate, fuse, select_hits
+from assistant.index.search import CANDIDATES, Candidate, fuse, select_hits, word_trust
 from assistant.index.sync import Synchroniser
 from assistant.index.terms import content_terms, is_cjk
+from benchmarks.figures import Figure, report
 
 DATA = Path(os.environ.get("PALIMPSEST_BENCH_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SOURCES = """The data is not part of the project. Put these files into one folder and name it in PALIMPSEST_BENCH_DATA:
@@ -37,6 +38,9 @@ SOURCES = """The data is not part of the project. Put these files into one folde
   xquad_en_dev.json, xquad_zh_dev.json   paragraphs of github.com/google-deepmind/xquad (CC BY-SA 4.0)"""
 BUDGET_CHARS = 8_000
 CANDIDATES_LOOKED_AT = 20
+RECALL_SCORE = 0.5
+RECALL_HITS = 3
+RECALL_TOKENS = 600
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 UNRELATED = (
     "How do I replace the drum belt of a tumble dryer?",
@@ -97,7 +101,7 @@ Ranking = Callable[[Found], list[int]]
 
 def rank_hybrid(found: Found) -> list[int]:
     """The product's own order."""
-    return _ids(fuse(found.words, found.cosines))
+    return _ids(fuse(found.words, found.cosines, word_trust(found.shares.values())))
 
 
 def rank_plain_words(found: Found) -> list[int]:
@@ -171,7 +175,10 @@ class OpenHome:
         near = await self.meaning.nearest(question.text, CANDIDATES) or []
         cosines = {chunk.chunk_id: chunk.cosine for chunk in near}
         candidates = _ids(fuse(words, cosines))[:CANDIDATES_LOOKED_AT]
-        return Found(question, words, plain_words, cosines, self.full_text.shares(question, candidates))
+        shares = self.full_text.shares(question, candidates)
+        trusted = _ids(fuse(words, cosines, word_trust(shares.values())))[:CANDIDATES_LOOKED_AT]
+        shares |= self.full_text.shares(question, [key for key in trusted if key not in shares])
+        return Found(question, words, plain_words, cosines, shares)
 
     async def close(self) -> None:
         """Close files; the embedder stays open for the next home."""
@@ -297,7 +304,8 @@ class Answered:
 
     def hits(self, calibration: Calibration, min_score: float, max_results: int = 5) -> list[int]:
         """Chunks the product hands over, by id."""
-        candidates = fuse(self.found.words, self.found.cosines)[:CANDIDATES_LOOKED_AT]
+        trust = word_trust(self.found.shares.values())
+        candidates = fuse(self.found.words, self.found.cosines, trust)[:CANDIDATES_LOOKED_AT]
         by_place = {(chunk.path, chunk.text): key for key, chunk in self.home.chunks.items()}
         hits = select_hits(
             candidates,
@@ -350,36 +358,73 @@ def groups_of(answers: Sequence[Answered]) -> dict[str, list[Answered]]:
     return groups
 
 
-def print_table(measured: Measured) -> None:
-    """One block a group, one line a ranking."""
-    for name, answers in groups_of(measured.answers).items():
-        print(f"\n{name} (n = {len(answers)}; bound {bound(answers):.1f})")
-        for label, ranking in RANKINGS.items():
-            figures = rows_of(answers, ranking)
-            print(f"  {label:16}" + "".join(f"{key:>12} {value:5.1f}" for key, value in figures.items()))
+def ranking_figures(measured: Measured) -> list[Figure]:
+    """Each group by each ranking, with the goals of the product's own."""
+    figures: list[Figure] = []
+    for group, answers in groups_of(measured.answers).items():
+        rows = {label: rows_of(answers, ranking) for label, ranking in RANKINGS.items()}
+        for label, row in rows.items():
+            at_least = 90.0 if label == "hybrid" and group in ("zh -> en", "en -> zh") else None
+            figures += [
+                Figure(f"{group}, {label}, {name}", value, "%", at_least=at_least if name == "R@5" else None)
+                for name, value in row.items()
+            ]
+        figures.append(Figure(f"{group}, top 5 of all together", bound(answers), "%"))
+        if group == "LoCoMo":
+            hybrid, plain, reciprocal = (rows[name]["R@5"] for name in ("hybrid", "plain FTS5", "RRF 0.7/0.3"))
+            figures.append(Figure("LoCoMo, hybrid above plain FTS5, R@5", hybrid - plain, "points", at_least=1.5))
+            figures.append(Figure("LoCoMo, hybrid above RRF, R@5", hybrid - reciprocal, "points", at_least=5))
+    return figures
 
 
-def print_relevance(measured: Measured, calibration: Calibration) -> None:
-    """What the threshold lets through, and what it costs."""
-    print(f"\n{calibration}")
-    for score in (0.1, 0.5):
-        for name, answers in groups_of(measured.answers).items():
-            kept = [answered.hits(calibration, score) for answered in answers]
-            every = [answered.hits(calibration, -1.0) for answered in answers]
-            found = _mean(recall(k, a.home.chunks, a.asked, 5) for k, a in zip(kept, answers, strict=True))
-            before = _mean(recall(k, a.home.chunks, a.asked, 5) for k, a in zip(every, answers, strict=True))
-            some = _mean(float(bool(k)) for k in kept)
-            print(f"  min_score {score}: {name:14} R@5 {found:5.1f} (without {before:5.1f}), answered {some:5.1f} %")
-        for label, group in _stranger_groups(measured.strangers).items():
-            none = _mean(float(not answered.hits(calibration, score)) for answered in group)
-            print(f"  min_score {score}: {label:24} finds nothing {none:5.1f} % (n = {len(group)})")
+def relevance_figures(measured: Measured, calibration: Calibration) -> list[Figure]:
+    """What the default score lets through and what it costs, and what recall puts into the context."""
+    figures: list[Figure] = []
+    for group, answers in groups_of(measured.answers).items():
+        kept = [answered.hits(calibration, DEFAULT_SCORE) for answered in answers]
+        every = [_ids_of(answered)[:5] for answered in answers]
+        loss = _recall_of(every, answers) - _recall_of(kept, answers)
+        figures += [
+            Figure(f"{group}, R@5 lost to min_score 0.1", loss, "points", at_most=0.5 if group == "LoCoMo" else None),
+            Figure(f"{group}, questions that find something", _mean(float(bool(k)) for k in kept), "%"),
+            Figure(f"{group}, evidence in the context with recall on (off: 0)", recalled(answers, calibration), "%"),
+        ]
+    for label, group in _stranger_groups(measured.strangers).items():
+        nothing = _mean(float(not answered.hits(calibration, DEFAULT_SCORE)) for answered in group)
+        figures.append(Figure(f"{label} (n = {len(group)}) that find nothing", nothing, "%"))
+    return figures
+
+
+def recalled(answers: Sequence[Answered], calibration: Calibration) -> float:
+    """Share of the evidence within what recall hands over: three hits of relevance 0.5, 600 tokens together."""
+    shares: list[float] = []
+    for answered in answers:
+        lines: set[tuple[str, int]] = set()
+        left = RECALL_TOKENS
+        for key in answered.hits(calibration, RECALL_SCORE, RECALL_HITS):
+            chunk = answered.home.chunks[key]
+            for offset, line in enumerate(chunk.text.split("\n")):
+                left -= estimate_tokens(line)
+                if left >= 0:
+                    lines.add((chunk.path, chunk.first_line + offset))
+        shares.append(sum(place in lines for place in answered.asked.places) / len(answered.asked.places))
+    return _mean(shares)
+
+
+def _recall_of(rankings: Sequence[Sequence[int]], answers: Sequence[Answered]) -> float:
+    return _mean(recall(ids, a.home.chunks, a.asked, 5) for ids, a in zip(rankings, answers, strict=True))
+
+
+def _ids_of(answered: Answered) -> list[int]:
+    return rank_hybrid(answered.found)
 
 
 def _stranger_groups(strangers: Sequence[Answered]) -> dict[str, list[Answered]]:
     groups: dict[str, list[Answered]] = {}
     for answered in strangers:
-        label = "unrelated questions" if answered.asked.category == "unrelated" else "questions of another home"
-        groups.setdefault(label, []).append(answered)
+        kind = "unrelated questions" if answered.asked.category == "unrelated" else "questions of another home"
+        is_across = answered.home.is_cjk != is_cjk(answered.asked.text)
+        groups.setdefault(f"{kind}, {'other' if is_across else 'same'} language", []).append(answered)
     return groups
 
 
@@ -389,25 +434,25 @@ def measured_calibration(measured: Measured) -> Calibration:
     return calibrate(related, [answered.evidence() for answered in measured.strangers])
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--calibrate", action="store_true", help="use the numbers of this run, not those in the program"
-    )
-    options = parser.parse_args()
-    if not (DATA / "locomo_dev.json").is_file():
-        raise SystemExit(f"{DATA} has no locomo_dev.json. {SOURCES}")
-    with tempfile.TemporaryDirectory() as folder:
-        measured, current = asyncio.run(_run(Path(folder)))
-    print_table(measured)
-    print_relevance(measured, measured_calibration(measured) if options.calibrate or current is None else current)
-
-
-async def _run(folder: Path) -> tuple[Measured, Calibration | None]:
+async def run(folder: Path) -> list[Figure]:
+    """Measure everything in homes below `folder`."""
     embedder = OfflineEmbedder()
     homes = [*locomo_homes(DATA / "locomo_dev.json"), *xquad_homes(DATA)]
-    return await measure(homes, embedder, folder), embedder.calibration
+    measured = await measure(homes, embedder, folder)
+    calibration = embedder.calibration
+    if calibration is None or "--calibrate" in sys.argv[1:]:
+        calibration = measured_calibration(measured)
+        print(calibration, file=sys.stderr)
+    return [*ranking_figures(measured), *relevance_figures(measured, calibration)]
+
+
+def main() -> int:
+    """Measure and print."""
+    if not (DATA / "locomo_dev.json").is_file():
+        print(f"{DATA} has no locomo_dev.json. {SOURCES}", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        return report(asyncio.run(run(Path(folder))))
 
 
 def _kind(home: Home) -> str:
@@ -439,4 +484,4 @@ def _mean(values: Iterable[float]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,7 +50,7 @@ Change = Callable[[Assistant, Conversation], Awaitable[None]]
 
 def settings_of(home: Path, **values: object) -> Settings:
     """The built-in assistant with a window that a few tool results fill."""
-    chosen = {"home": home, "provider": "offline", "max_input_length": 16_000, "language": "en"}
+    chosen = {"home": home, "provider": "offline", "max_input_length": 20_000, "language": "en"}
     chosen |= {"embedder": "none", **values}
     return Settings.model_validate(chosen)
 
@@ -71,19 +71,24 @@ async def _live_through(home: Path) -> None:
     async with open_assistant(settings_of(home)) as assistant:
         conversation = assistant.conversations.create("counting")
         for name in ("harbour", "market", "garden"):
-            await said(conversation, f"read {name}.txt")
+            await said(assistant, conversation, f"read {name}.txt")
         conversation.compact()
         await conversation.wait()
         for name in ("workshop", "harbour", "market"):
-            await said(conversation, f"read {name}.txt")
-        await said(conversation, "hello")
+            await said(assistant, conversation, f"read {name}.txt")
+        await said(assistant, conversation, "hello")
         await assistant.flushes.wait()
         assert sum(isinstance(event, ContextCompressed) for event in conversation.attach().history) == 1
 
 
-async def said(conversation: Conversation, text: str) -> None:
-    conversation.ask(text)
+async def said(assistant: Assistant, conversation: Conversation, text: str) -> None:
+    await assistant.submit(conversation, text)
     await conversation.wait()
+
+
+async def heard(conversation: Conversation, start: int) -> list[Event]:
+    """What was told from event number `start` on, up to the end of what runs."""
+    return [numbered.event async for numbered in conversation.follow_until_idle(start)]
 
 
 def copied(past: Path, folder: Path) -> Path:
@@ -115,7 +120,7 @@ async def account_for(home: Path, known: set[BlockKey]) -> None:
         _account_for_page(conversation, assistant)
         _account_for_context(conversation, assistant)
         await _account_for_undo(conversation, assistant)
-        await said(conversation, "hello")
+        await said(assistant, conversation, "hello")
         assert isinstance(conversation.attach().history[-1], TurnFinished)
     assert {key: count for key, count in Counter(keys_in_files(home)).items() if count > 1} == {}
 
@@ -166,7 +171,7 @@ async def _account_for_undo(conversation: Conversation, assistant: Assistant) ->
         start = conversation.attach().start
         conversation.undo()
         await conversation.wait()
-        told = conversation.events_since(start)
+        told = await heard(conversation, start)
         assert any(isinstance(event, CompactionUndone) for event in told), told
     rows = since_clear(assistant.store.journal.rows(conversation.session_id))
     inside = [key for key in context_keys(conversation) if key not in healed]
@@ -177,7 +182,7 @@ async def _account_for_undo(conversation: Conversation, assistant: Assistant) ->
 
 
 async def _turn(assistant: Assistant, conversation: Conversation) -> None:
-    await said(conversation, "read garden.txt")
+    await said(assistant, conversation, "read garden.txt")
 
 
 async def _compact(assistant: Assistant, conversation: Conversation) -> None:
@@ -204,6 +209,7 @@ async def _edit(assistant: Assistant, conversation: Conversation) -> None:
 
 async def _clear(assistant: Assistant, conversation: Conversation) -> None:
     conversation.clear()
+    await conversation.wait()
 
 
 CHANGES = {"turn": _turn, "compact": _compact, "undo": _undo, "retry": _retry, "edit": _edit, "clear": _clear}
@@ -324,7 +330,9 @@ async def talked(home: Path, provider: StrictProvider) -> AsyncGenerator[tuple[A
     async with open_assistant(Settings.model_validate(values)) as assistant:
         conversation = assistant.conversations.create("long messages")
         for number in range(ENOUGH_TURNS):
-            await said(conversation, f"Message {number}. " + f"The keeper counted {number} boats again. " * 90)
+            await said(
+                assistant, conversation, f"Message {number}. " + f"The keeper counted {number} boats again. " * 90
+            )
         yield assistant, conversation
 
 
@@ -333,7 +341,7 @@ async def told_by(conversation: Conversation, change: Awaitable[None] | None) ->
     if change is not None:
         await change
     await conversation.wait()
-    return conversation.events_since(start)
+    return await heard(conversation, start)
 
 
 @pytest.mark.parametrize("kind", [*INVALID, *VALID])
@@ -369,7 +377,7 @@ async def test_a_poor_summary_never_keeps_a_full_window_full(home: Path, kind: s
             # The server was started anew with a smaller window, and nobody was told.
             provider.window_tokens = 8_000
             known = set(keys_in_files(home))
-            told = await told_by(conversation, said(conversation, "How many boats were there?"))
+            told = await told_by(conversation, said(assistant, conversation, "How many boats were there?"))
 
     cards = [event for event in told if isinstance(event, ContextCompressed)]
     assert [(card.reason, card.fallback, card.context_limit) for card in cards] == [("overflow", True, 8_000)]
@@ -401,7 +409,7 @@ async def test_stop_ends_a_turn_whose_summary_is_being_written(home: Path):
             conversation.compact()
             await asyncio.to_thread(player.was_asked.wait)
             await conversation.stop()
-            told = conversation.events_since(start)
+            told = await heard(conversation, start)
 
     assert [event.reason for event in told if isinstance(event, TurnFinished)] == ["interrupted"]
     assert [event for event in told if isinstance(event, ContextCompressed)] == []
@@ -442,13 +450,13 @@ async def test_an_operation_the_disk_refuses_costs_nothing_that_stood_there(
         home = copied(past, tmp_path / "refused")
         async with open_assistant(settings_of(home)) as assistant:
             conversation = open_newest(assistant)
-            with refused(monkeypatch, at) as was_reached, suppress(OSError):
+            with refused(monkeypatch, at) as was_reached:
                 await CHANGES[name](assistant, conversation)
                 await assistant.flushes.wait()
-            told = conversation.events_since(0)
+            told = await heard(conversation, 0)
             started, ended = (sum(isinstance(event, kind) for event in told) for kind in (TurnStarted, TURN_ENDS))
             assert started == ended
-            await said(conversation, "hello")
+            await said(assistant, conversation, "hello")
             inside = context_keys(conversation)
         async with open_assistant(settings_of(home)) as assistant:
             assert context_keys(open_newest(assistant)) == inside
@@ -470,14 +478,14 @@ async def test_a_write_that_ends_in_the_middle_leaves_whole_lines(past: Path, tm
         conversation = open_newest(assistant)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room_bytes, hard))
         try:
-            await said(conversation, "read garden.txt")
+            await said(assistant, conversation, "read garden.txt")
             await _compact(assistant, conversation)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        told = conversation.events_since(0)
+        told = await heard(conversation, 0)
         lines = [line for path in (home / "dialog").glob("*.jsonl") for line in path.read_bytes().splitlines(True)]
         assert [line for line in lines if not line.endswith(b"\n") or read_row(line) is None] == []
-        await said(conversation, "hello")
+        await said(assistant, conversation, "hello")
     assert any("could not be" in event.error for event in told if isinstance(event, TurnFailed)) or any(
         isinstance(event, Notice) and "File too large" in event.text for event in told
     )
@@ -492,8 +500,8 @@ async def test_folders_where_the_session_file_should_be_cost_nothing(past: Path,
         for name in file_names("owner", conversation.session_id):
             (home / "sessions" / name).unlink(missing_ok=True)
             (home / "sessions" / name).mkdir()
-        await said(conversation, "read garden.txt")
-        failed = [event for event in conversation.events_since(0) if isinstance(event, TurnFailed)]
+        await said(assistant, conversation, "read garden.txt")
+        failed = [event for event in (await heard(conversation, 0)) if isinstance(event, TurnFailed)]
         assert len(failed) == 1
         assert "something else stands there" in failed[0].error
         await _compact(assistant, conversation)
@@ -511,10 +519,10 @@ async def test_a_folder_where_the_journal_should_be_is_told_and_nothing_is_asked
         journal = home / "dialog" / f"{today.isoformat()}.jsonl"
         journal.rename(home / "dialog" / "aside")
         journal.mkdir()
-        await said(conversation, "read garden.txt")
-        told = conversation.events_since(0)
+        await assistant.submit(conversation, "read garden.txt")
+        told = await heard(conversation, 0)
         assert [event for event in told if isinstance(event, TurnStarted)] == []
-        assert any(isinstance(event, Notice) and "Is a directory" in event.text for event in told)
+        assert any(isinstance(event, Notice) and "was not sent: read garden.txt" in event.text for event in told)
         assert context_keys(conversation) == before
         journal.rmdir()
         (home / "dialog" / "aside").rename(journal)
@@ -529,7 +537,7 @@ async def test_a_refused_summary_that_cannot_be_kept_does_not_keep_the_digest_aw
             folder.rmdir() if folder.is_dir() else None
             folder.write_text("in the way", encoding="utf-8")
             provider.window_tokens = 8_000
-            told = await told_by(conversation, said(conversation, "How many boats were there?"))
+            told = await told_by(conversation, said(assistant, conversation, "How many boats were there?"))
 
     assert [event.fallback for event in told if isinstance(event, ContextCompressed)] == [True]
     assert [event.reason for event in told if isinstance(event, TurnFinished)] == ["completed"]
@@ -588,13 +596,15 @@ async def test_whoever_comes_while_a_continued_turn_runs_sees_its_beginning(home
         values = {"home": home, "provider": "openai", "base_url": provider.base_url, "api_key": "k"}
         async with open_assistant(Settings.model_validate(values)) as assistant:
             conversation = assistant.conversations.create()
-            await said(conversation, "What happened?")
+            await said(assistant, conversation, "What happened?")
             conversation.continue_turn()
-            await conversation.wait_for_event(conversation.attach().start + 1)
+            async for numbered in conversation.follow(conversation.attach().start):
+                if isinstance(numbered.event, TextDelta):
+                    break
             attached = conversation.attach()
             gate.set()
             await conversation.wait()
-            seen = [*attached.history, *conversation.events_since(attached.start)]
+            seen = [*attached.history, *(await heard(conversation, attached.start))]
 
     assert [event.text for event in seen if isinstance(event, TurnStarted)] == ["What happened?", ""]
     assert "".join(event.text for event in seen if isinstance(event, TextDelta)).endswith("and went on.")

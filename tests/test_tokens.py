@@ -131,6 +131,14 @@ def test_a_block_that_was_replaced_is_counted_anew() -> None:
     assert counter.messages(short) == uncached(short)
 
 
+def test_another_list_with_the_same_newest_messages_is_counted_anew() -> None:
+    newest = [UserMsg("user", "go"), AssistantMsg("assistant", step(1)), UserMsg("user", "on")]
+    counter = TokenCounter()
+    counter.messages([UserMsg("user", "x" * 4_000), *newest])
+    folded = [UserMsg("user", "x"), *newest]
+    assert counter.messages(folded) == uncached(folded)
+
+
 def test_a_result_that_grows_while_its_tool_runs_is_counted_anew() -> None:
     running = AssistantMsg("assistant", step(1, "a"))
     messages = [UserMsg("user", "go"), running]

@@ -27,11 +27,11 @@ def build_agent(
     *,
     name: str = AGENT_NAME,
     system_prompt: str = "",
-    raises_cancellation: bool = False,
+    is_sidecar: bool = False,
 ) -> Agent:
     """The agent; hooks stand outermost first. A hook may put its own system prompt before each call.
 
-    A cancelled reply ends with what had come; where `raises_cancellation`, it raises `CancelledError` after that.
+    A conversation's agent ends a cancelled reply in a valid state and returns; a sidecar's cancellation goes through.
     """
     return Agent(
         name=name,
@@ -41,7 +41,7 @@ def build_agent(
         middlewares=list(hooks),
         state=state,
         context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
-        react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=raises_cancellation),
+        react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=is_sidecar),
         injection_config=InjectionConfig(inject_runtime_state=False),
     )
 

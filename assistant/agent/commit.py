@@ -22,14 +22,15 @@ from assistant.journal_rows import (
     CompactionRow,
     DroppedRow,
     DropReason,
+    QueuedRow,
     RecalledRow,
     Row,
     TurnEndRow,
     UndoneRow,
 )
-from assistant.messages import BlockKey, Msg, block_keys, block_text, copy_with_blocks
+from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
-from assistant.rebuild import complete_messages
+from assistant.rebuild import complete_messages, since_clear
 from assistant.sessions import Session, Sessions
 
 
@@ -54,10 +55,27 @@ class SessionKeeper:
         state.session_id = session.session_id
         self._swap(session)
 
+    def queue(self, message: Msg) -> None:
+        """A message that has to wait is on disk at once; `waiting` finds it until its turn begins."""
+        rows = [
+            QueuedRow(self.session.session_id, message.id, message.name, block, self.at(), message.created_at)
+            for block in message.content
+            if isinstance(block, TextBlock)
+        ]
+        self._journal.append(rows)
+
+    def waiting(self) -> list[Msg]:
+        """The queued messages whose turn never began, oldest first."""
+        rows = since_clear(self._journal.rows(self.session.session_id, include_dropped=True))
+        gone = {row.key for row in rows if isinstance(row, BlockRow)}
+        gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+        return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
+
     def start_turn(self, message: Msg) -> None:
-        """The user's message is on disk before anything is done with it."""
-        # What the disk refused in an earlier turn comes first, or the journal would tell it behind this message.
+        """The user's message stands in the journal, and then in the context, before anything is done with it."""
+        # What healing put into the context comes first: it belongs to an older message.
         self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, message])
+        self.state.context.append(message)
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
@@ -91,17 +109,17 @@ class SessionKeeper:
         self.keep()
         self.state.context = list(messages)
 
-    def undo_compaction(self, check: Callable[[Sequence[Msg], str], None]) -> CompactionRow:
+    def undo_compaction(self, fit: Callable[[Sequence[Msg], str], list[Msg]]) -> CompactionRow:
         """Take the newest compaction back and return it.
 
-        `check` gets the messages and the summary that would stand then and raises `CompactionError` to refuse.
+        `fit` gets the messages and the summary that would stand then, and returns the messages as they can stand in the
+        context; it raises `CompactionError` to refuse.
         """
         row = self.newest_compaction()
         if row is None:
             raise CompactionError("Nothing to undo: this conversation has not been compacted.")
         self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
-        messages = complete_messages(self.state.context, self._rows(), row.parent_id)
-        check(messages, row.previous_summary)
+        messages = fit(complete_messages(self.state.context, self._rows(), row.parent_id), row.previous_summary)
         undone = UndoneRow(self.session.session_id, row.compaction_id, self.at())
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
         after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
@@ -211,6 +229,10 @@ def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
         modified_files=record.modified_files,
         flush="pending",
     )
+
+
+def _message_of(row: QueuedRow) -> Msg:
+    return UserMsg(row.name, [row.block], id=row.message_id, created_at=row.created_at)
 
 
 def _without(message: Msg, gone: set[BlockKey]) -> Msg:

@@ -34,7 +34,7 @@ def make_ask(model: ChatModelBase) -> Ask:
             system_prompt=system,
             model=model,
             middlewares=[NoCompression()],
-            # Else a stop of the turn would end here, as an answer in two words.
+            # Else a stopped request would be taken for an answer, and asked again.
             react_config=ReActConfig(interruption_raise_cancelled_error=True),
             injection_config=InjectionConfig(inject_runtime_state=False),
         )

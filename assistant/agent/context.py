@@ -21,12 +21,11 @@ from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, comp
 from assistant.compaction.policy import UNDO_RATIO, CompactionPolicy
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.summary import SummaryFailure
-from assistant.compaction.tool_results import Artifact, ArtifactPlace, cap_result
+from assistant.compaction.tool_results import Artifact, ArtifactPlace, cap_result, shorten_results
 from assistant.errors import CompactionError, ContextOverflowError
 from assistant.events import (
     CompactionReason,
     CompactionUndone,
-    ContextCompressed,
     ContextMeasured,
     ContextPart,
     Event,
@@ -38,6 +37,7 @@ from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, bl
 from assistant.models.failures import window_told_by
 from assistant.prompts import Language
 from assistant.tokens import TokenCounter
+from assistant.transcript import compressed_event
 from assistant.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
@@ -114,7 +114,7 @@ class Context:
 
         Raises `ContextOverflowError` when even what is always kept does not fit the window.
         """
-        await self._read_schemas()
+        await self.read_schemas()
         request = self._request(reason, hint)
         outcome = await compact(request, self._ask)
         self._store(outcome.artifacts)
@@ -131,9 +131,10 @@ class Context:
         if outcome.is_over:
             raise ContextOverflowError(outcome.notices[-1].text)
 
-    def undo(self) -> None:
+    async def undo(self) -> None:
         """Take the newest compaction back; raises `CompactionError` with the figure when it would not fit any more."""
-        row = self._keeper.undo_compaction(self._refuse_what_does_not_fit)
+        await self.read_schemas()
+        row = self._keeper.undo_compaction(self._fit_again)
         total = self._total(self._keeper.state.context)
         self._write_guards(replace(self._guards(), at_last_undo=total))
         self._keeper.keep()
@@ -142,7 +143,7 @@ class Context:
 
     async def preview(self) -> CompactionPreview:
         """What a compaction by hand would fold now."""
-        await self._read_schemas()
+        await self.read_schemas()
         plan = plan_compaction(self._request("manual", ""))
         return self._preview(plan)
 
@@ -195,6 +196,16 @@ class Context:
             self.tell(f"The provider says that this model's window is {window:,} tokens; it is used from now on.")
         self._counter.calibrate(self._counted_tokens, max(self._counted_tokens, self._policy.max_input_length))
 
+    async def read_schemas(self) -> None:
+        """Know what the tools cost; before this they count as nothing."""
+        schemas = await self._toolkit.get_tool_schemas(self._keeper.state.tool_context.activated_groups)
+        self._schemas_json = json.dumps(schemas, ensure_ascii=False) if schemas else ""
+
+    @property
+    def has_schemas(self) -> bool:
+        """True once it is known what the tools cost."""
+        return bool(self._schemas_json)
+
     def measure(self) -> ContextMeasured:
         """How full the window is now."""
         return self._measured(self._total(self._keeper.state.context), 0)
@@ -244,7 +255,7 @@ class Context:
         row = self._keeper.commit_compaction(record, messages)
         # Usage of a request that was longer says nothing about the next one.
         self._keeper.state.middle_context.pop(_REPORTED_KEY, None)
-        self._emit(compressed_event(row))
+        self._emit(compressed_event(row, row.flush, is_undone=False))
         self._on_compacted(row)
 
     def _remember_guards(self, outcome: Outcome) -> None:
@@ -261,14 +272,19 @@ class Context:
     def _write_guards(self, guards: Guards) -> None:
         self._keeper.state.middle_context[_GUARDS_KEY] = asdict(guards)
 
-    def _refuse_what_does_not_fit(self, messages: Sequence[Msg], summary: str) -> None:
+    def _fit_again(self, messages: Sequence[Msg], summary: str) -> list[Msg]:
+        """What comes back from the journal in full, with its tool results as short as any others in the context."""
+        left_tokens = self._policy.threshold - self._total([], summary)
+        short = shorten_results(list(messages), self._policy, left_tokens, self._counter, self._place())
         limit = int(self._policy.max_input_length * UNDO_RATIO)
-        total = self._total(messages, summary)
+        total = self._total(short.messages, summary)
         if total > limit:
             raise CompactionError(
                 f"The messages of this compaction do not fit any more: with them the context would hold {total:,} "
                 f"tokens, and {limit:,} may stand in it. They can be read in the transcript."
             )
+        self._store(short.artifacts)
+        return short.messages
 
     def _total(self, messages: Sequence[Msg], summary: str | None = None) -> int:
         chosen = self._keeper.session.summary if summary is None else summary
@@ -345,29 +361,5 @@ class Context:
                     return block
         return None
 
-    async def _read_schemas(self) -> None:
-        schemas = await self._toolkit.get_tool_schemas(self._keeper.state.tool_context.activated_groups)
-        self._schemas_json = json.dumps(schemas, ensure_ascii=False) if schemas else ""
-
     def _schema_tokens(self) -> int:
         return self._counter.text(self._schemas_json) if self._schemas_json else 0
-
-
-def compressed_event(row: CompactionRow) -> ContextCompressed:
-    """How a compaction is told as it happens."""
-    return ContextCompressed(
-        compaction_id=row.compaction_id,
-        reason=row.reason,
-        previous_tokens=row.previous_tokens,
-        after_tokens=row.after_tokens,
-        context_limit=row.context_limit,
-        threshold_tokens=row.threshold_tokens,
-        folded_messages=row.folded_messages,
-        kept_turns=row.kept_turns,
-        summary=row.summary,
-        summary_tokens=row.summary_tokens,
-        fallback=row.fallback,
-        flush=row.flush,
-        carried_over=row.carried_over,
-        at=row.at,
-    )

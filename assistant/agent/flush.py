@@ -135,8 +135,7 @@ class Flusher:
             [steps, NoCompression()],
             name=FLUSH_NAME,
             system_prompt=render("flush_system", language, today=today.isoformat()),
-            # Else a flush that is cut at shutdown would run on and count as done.
-            raises_cancellation=True,
+            is_sidecar=True,
         )
         await _run(agent, user)
 

@@ -41,10 +41,10 @@ class AgentRunner:
         """What the newest reply has told so far."""
         return self._translator
 
-    async def reply(self, message: Msg | None) -> AsyncGenerator[Event]:
-        """The events of a reply to `message`; None goes on from where the context stands."""
+    async def reply(self) -> AsyncGenerator[Event]:
+        """The events of a reply that goes on from where the context stands."""
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
-        async for event in self._translator.translate(self._agent.reply_stream(message)):
+        async for event in self._translator.translate(self._agent.reply_stream(None)):
             yield event
 
     async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:

@@ -59,8 +59,7 @@ def digest_sections(
         )
     if turn_prefix:
         bodies[running.key] = _join(_tail(bodies.get(running.key, ""), cap_tokens, counter), notes, language)
-    said = "\n".join(entry.partition("] ")[2] for entry in (*entries, *notes))
-    names = [name for name in identifiers_of(said) if name not in bodies.get(context, "")]
+    names = [name for name in identifiers_of("\n".join([*entries, *notes])) if name not in bodies.get(context, "")]
     if names:
         named = render("summary_digest", language, kind="named", text=", ".join(names[:_NAMED]))
         bodies[context] = f"{_tail(bodies.get(context, ''), cap_tokens, counter)}\n{named}".strip()

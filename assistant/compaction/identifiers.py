@@ -9,6 +9,7 @@ MAX_IDENTIFIERS = 100
 # Chinese characters are word characters to `\w` and `\b`, and stand right beside names and numbers.
 _START = r"(?<![A-Za-z0-9_.])"
 _END = r"(?![A-Za-z0-9_])"
+_STAMP = re.compile(r"^- \[\d{4}-\d\d-\d\d \d\d:\d\d\]", re.MULTILINE)
 _PART = r"[A-Za-z0-9_.@+-]"
 # Every repetition is bounded or starts only where a run starts, so that no text makes the search slow.
 _SHAPES = re.compile(
@@ -29,9 +30,12 @@ _SHAPES = re.compile(
 
 
 def identifiers_of(text: str) -> tuple[str, ...]:
-    """The identifiers of a text in the order of their first appearance, at most `MAX_IDENTIFIERS`."""
+    """The identifiers of a text in the order of their first appearance, at most `MAX_IDENTIFIERS`.
+
+    The times that a digest and the person's messages are listed with name nothing.
+    """
     found: dict[str, None] = {}
-    for match in _SHAPES.finditer(text):
+    for match in _SHAPES.finditer(_STAMP.sub("", text)):
         found.setdefault(match[0].strip("`").rstrip(".,:;"), None)
         if len(found) == MAX_IDENTIFIERS:
             break

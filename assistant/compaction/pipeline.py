@@ -14,7 +14,7 @@ from assistant.compaction.notices import failure_notice, fallback_notice, gate_n
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, write_summary_message
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.sections import USER_MESSAGES_KEY
+from assistant.compaction.sections import USER_MESSAGES_KEY, write_sections
 from assistant.compaction.split import Split, split
 from assistant.compaction.summary import Ask, Summary, SummaryFailure, summarise
 from assistant.compaction.summary_document import DocumentParts, write_document
@@ -234,12 +234,13 @@ def _write_summary(
             request.counter,
         )
     said = (section.body for section in task.previous if section.key == USER_MESSAGES_KEY)
+    told = [section for section in task.previous if section.key != USER_MESSAGES_KEY]
     document = DocumentParts(
         sections=sections,
         asked=task.sections,
         new_user_entries=tuple(user_texts(parts.folded)),
         previous_user_section="\n".join(said),
-        previous_text=request.previous_summary,
+        previous_text=write_sections(told),
         files=files,
     )
     return write_document(document, task.cap_tokens, request.counter, request.language)

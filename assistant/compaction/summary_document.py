@@ -23,7 +23,7 @@ _TRIM_ATTEMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class DocumentParts:
-    """What a summary is made of. `previous_text` is the previous summary, whose identifiers must be named again."""
+    """What a summary is made of. `previous_text` is what must be named again: the previous one without its lists."""
 
     sections: tuple[FilledSection, ...]
     asked: tuple[Section, ...]

@@ -29,6 +29,7 @@ _PIECE_RATIO = 0.8
 _INSTRUCTION_TOKENS = 1_000
 _MIN_PIECE_TOKENS = 400
 _REQUEST_BYTES = 4_000
+_HOMES_OF_PLAIN_WORDS = ("context", "current_state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,12 @@ def summary_task(
 
 
 def read_previous(previous_summary: str, preset: PresetName, language: Language) -> tuple[FilledSection, ...]:
-    """The sections of a previous summary, its file lists left out."""
+    """The sections of a previous summary, its file lists left out; words before the first heading are key context."""
     asked = (*sections_for(preset, language), running_turn_section(language))
-    return tuple(read_sections(without_file_lists(previous_summary), asked, other_titles(preset, language)))
+    home = next(section for section in asked if section.key in _HOMES_OF_PLAIN_WORDS)
+    text = f"## {home.title}\n{without_file_lists(previous_summary)}"
+    found = read_sections(text, asked, other_titles(preset, language))
+    return tuple(section for section in found if section.body.strip())
 
 
 def other_titles(preset: PresetName, language: Language) -> tuple[Section, ...]:

@@ -7,35 +7,17 @@ so a tool may print anything, a notice of ours included.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from assistant.compaction.artifact_reference import (
-    ArtifactReference,
-    Reading,
-    is_file_read,
-    reading_of,
-    reference_of,
-)
-from assistant.compaction.outline import outline_of
+from assistant.compaction.artifact_reference import ArtifactReference, is_file_read, reading_of, reference_of
 from assistant.compaction.policy import RECENT_RESULTS_RATIO, CompactionPolicy
-from assistant.compaction.text_cut import Ends, byte_length, cut_ends, is_within, strip_ansi, take_head, take_tail
-from assistant.messages import (
-    DataBlock,
-    Msg,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    copy_with_blocks,
-    steps_of,
-    with_result_text,
-)
+from assistant.compaction.shown_result import has_pictures, refer_to, show_ends, text_of_result
+from assistant.compaction.text_cut import Ends, byte_length, is_within, strip_ansi, take_head, take_tail
+from assistant.messages import Msg, ToolCallBlock, ToolResultBlock, copy_with_blocks, steps_of, with_result_text
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 
-READ_LINE_CHARS = 2_000
-"""The Read tool shows no more of a line, so a text with longer lines is read on by byte."""
-_OUTLINE_BYTES = 700
 _FIT_ATTEMPTS = 12
 _FIT_SHARE = 0.9
 
@@ -90,21 +72,20 @@ def cap_result(
 
     `call` is the call it answers: a result that was read out of an artifact makes no new one.
     """
-    text = _text_of(block)
+    text = text_of_result(block)
     if (known := reference_of(block)) is not None:
         head, tail = take_head(text, known.head_bytes), take_tail(text, known.tail_bytes)
         if max_bytes >= known.limit_bytes or is_within(head + tail, max_bytes, max_chars):
             return Capped(block, None)
-        return Capped(_write(block, Ends(head, tail), max_bytes, max_chars, known, place), None)
+        return Capped(_show(block, Ends(head, tail), max_bytes, max_chars, known, place), None)
     plain = strip_ansi(text)
     if is_within(plain, max_bytes, max_chars):
         return Capped(block if plain == text else with_result_text(block, plain, {}), None)
     reading = reading_of(call)
     artifact = None if reading else Artifact(place.new_id(), plain)
-    reference = _reference_to(plain, reading, artifact)
-    if is_file_read(block.name):
-        reference = replace(reference, outline=outline_of(plain, _OUTLINE_BYTES))
-    return Capped(_write(block, Ends(plain, plain), max_bytes, max_chars, reference, place), artifact)
+    artifact_id = reading.artifact_id if reading else artifact.artifact_id if artifact else ""
+    reference = refer_to(plain, artifact_id, reading, has_outline=is_file_read(block.name))
+    return Capped(_show(block, Ends(plain, plain), max_bytes, max_chars, reference, place), artifact)
 
 
 def shorten_results(
@@ -139,6 +120,18 @@ def is_browser_tool(name: str, policy: CompactionPolicy) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in policy.browser_tools)
 
 
+def _show(
+    block: ToolResultBlock,
+    given: Ends,
+    max_bytes: int,
+    max_chars: int | None,
+    reference: ArtifactReference,
+    place: ArtifactPlace,
+) -> ToolResultBlock:
+    path = place.path(reference.artifact_id)
+    return show_ends(block, given, max_bytes, max_chars, reference, path, place.language)
+
+
 @dataclass(slots=True)
 class _Result:
     """A result on its way through the limits, and where it stands."""
@@ -154,7 +147,7 @@ class _Result:
     @property
     def shown_bytes(self) -> int:
         known = reference_of(self.block)
-        return byte_length(_text_of(self.block)) if known is None else known.head_bytes + known.tail_bytes
+        return byte_length(text_of_result(self.block)) if known is None else known.head_bytes + known.tail_bytes
 
     def cut(self, max_bytes: int, policy: CompactionPolicy, place: ArtifactPlace) -> None:
         capped = cap_result(self.block, max_bytes, place, call=self.call, max_chars=policy.tool_result_max_chars)
@@ -162,9 +155,9 @@ class _Result:
         self.artifact = capped.artifact or self.artifact
 
     def drop_pictures(self, language: Language) -> None:
-        if not _has_pictures(self.block):
+        if not has_pictures(self.block):
             return
-        text, known = _text_of(self.block), reference_of(self.block)
+        text, known = text_of_result(self.block), reference_of(self.block)
         # What is shown of a full text stays at both ends, where a further cut looks for it.
         tail = take_tail(text, known.tail_bytes) if known else ""
         parts = (text.removesuffix(tail), render("tool_result_pictures", language), tail)
@@ -172,13 +165,13 @@ class _Result:
 
     def cut_to_reference(self, place: ArtifactPlace) -> None:
         known = reference_of(self.block)
-        has_pictures = _has_pictures(self.block)
-        if known is not None and known.limit_bytes == 0 and not has_pictures:
+        is_pictured = has_pictures(self.block)
+        if known is not None and known.limit_bytes == 0 and not is_pictured:
             return
         capped = cap_result(self.block, 0, place, call=self.call)
-        reference = _text_of(capped.block)
+        reference = text_of_result(capped.block)
         # A short answer such as "clicked" costs less than a reference to it.
-        if not has_pictures and len(reference) >= len(_text_of(self.block)):
+        if not is_pictured and len(reference) >= len(text_of_result(self.block)):
             return
         self.block = capped.block.model_copy(update={"output": reference})
         self.artifact = capped.artifact
@@ -237,76 +230,3 @@ def _replace_blocks(messages: list[Msg], changed: Sequence[_Result]) -> list[Msg
         copy_with_blocks(message, contents[index]) if index in contents else message
         for index, message in enumerate(messages)
     ]
-
-
-def _text_of(block: ToolResultBlock) -> str:
-    if isinstance(block.output, str):
-        return block.output
-    return "\n".join(part.text for part in block.output if isinstance(part, TextBlock))
-
-
-def _has_pictures(block: ToolResultBlock) -> bool:
-    return not isinstance(block.output, str) and any(isinstance(part, DataBlock) for part in block.output)
-
-
-def _reference_to(text: str, reading: Reading | None, artifact: Artifact | None) -> ArtifactReference:
-    reference = ArtifactReference(
-        artifact_id=artifact.artifact_id if artifact else "",
-        full_bytes=byte_length(text),
-        full_lines=text.count("\n") + (not text.endswith("\n")),
-        has_long_lines=max(map(len, text.split("\n"))) > READ_LINE_CHARS,
-    )
-    if reading is None:
-        return reference
-    return replace(
-        reference,
-        artifact_id=reading.artifact_id,
-        is_reading=True,
-        from_line=reading.from_line,
-        from_byte=reading.from_byte,
-    )
-
-
-def _write(
-    block: ToolResultBlock,
-    given: Ends,
-    max_bytes: int,
-    max_chars: int | None,
-    reference: ArtifactReference,
-    place: ArtifactPlace,
-) -> ToolResultBlock:
-    # The outline of a file is part of the extract, so it counts.
-    room = max(0, max_bytes - byte_length(reference.outline))
-    ends = cut_ends(given.head, given.tail, room, max_chars)
-    shown = replace(
-        reference,
-        head_bytes=byte_length(ends.head),
-        tail_bytes=byte_length(ends.tail),
-        limit_bytes=max_bytes,
-    )
-    notice = _notice(shown, ends.head, place)
-    parts = [ends.head, "" if not ends.head or ends.head.endswith("\n") else "\n", notice, "\n" if ends.tail else ""]
-    return with_result_text(block, "".join([*parts, ends.tail]), shown.as_metadata())
-
-
-def _notice(shown: ArtifactReference, head: str, place: ArtifactPlace) -> str:
-    # What a Read tool printed has line numbers before each line, so only its lines are exact; a line that was cut in
-    # the middle is read again whole.
-    is_by_line = shown.from_line is not None and (
-        shown.is_reading or (not shown.has_long_lines and (not head or head.endswith("\n")))
-    )
-    next_line = shown.from_line + head.count("\n") if is_by_line and shown.from_line is not None else None
-    next_byte = shown.from_byte + shown.head_bytes if shown.from_byte is not None else None
-    return render(
-        "tool_result_notice",
-        place.language,
-        path=place.path(shown.artifact_id),
-        missing_bytes=shown.full_bytes - shown.head_bytes - shown.tail_bytes,
-        full_bytes=shown.full_bytes,
-        full_lines=shown.full_lines,
-        next_line=next_line,
-        next_byte=next_byte,
-        is_reading=shown.is_reading,
-        outline=shown.outline,
-        is_reference_only=not shown.head_bytes and not shown.tail_bytes,
-    )

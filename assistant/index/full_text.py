@@ -56,6 +56,10 @@ _CHUNK_COLUMNS = (
     "chunks.kind, chunks.day, chunks.session_id, chunks.message_ids"
 )
 
+_STORED_COLUMNS = (
+    "id, source_id, key, digest, heading, first_line, last_line, text, kind, day, session_id, message_ids, is_pending"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -188,6 +192,7 @@ class FullText:
                 changes = Changes(self._writer)
                 try:
                     yield changes
+                    changes.write_added()
                 except BaseException:
                     self._writer.execute("ROLLBACK")
                     raise
@@ -388,16 +393,27 @@ class _StoredChunk:
     chunk: Chunk
 
 
+@dataclass(frozen=True, slots=True)
+class _AddedChunk:
+    id: int
+    source_id: int
+    chunk: Chunk
+
+
 class Changes:
     """What may be done inside one transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self.has_new_words = False
+        self._added: list[_AddedChunk] = []
+        self._next_id = 0
 
     def put(self, source: Source, chunks: Sequence[Chunk]) -> None:
         """Make `chunks` the whole of what is indexed of a file; what stands there already is left alone."""
         source_id = self._put_source(source)
+        if any(entry.source_id == source_id for entry in self._added):
+            self.write_added()
         rows = self._connection.execute(
             f"SELECT chunks.digest, {_CHUNK_COLUMNS} FROM chunks JOIN sources ON sources.id = source_id "
             "WHERE source_id = ?",
@@ -471,28 +487,26 @@ class Changes:
         ).fetchone()
         return int(row[0])
 
+    def write_added(self) -> None:
+        """Write the chunks that were added since the last time: many at once cost half of one by one."""
+        added, self._added = self._added, []
+        if not added:
+            return
+        self._connection.executemany(
+            f"INSERT INTO chunks ({_STORED_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [_stored_values(entry) for entry in added],
+        )
+        self._connection.executemany(
+            "INSERT INTO words (rowid, text) VALUES (?, ?)", [(entry.id, _indexed(entry.chunk)) for entry in added]
+        )
+        self._connection.executemany("DELETE FROM removed_keys WHERE key = ?", [(entry.chunk.key,) for entry in added])
+
     def _add(self, source_id: int, chunk: Chunk) -> None:
         self.has_new_words = True
-        cursor = self._connection.execute(
-            "INSERT INTO chunks (source_id, key, digest, heading, first_line, last_line, text, kind, day, session_id, "
-            "message_ids, is_pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                source_id,
-                chunk.key,
-                chunk.digest,
-                chunk.heading,
-                chunk.first_line,
-                chunk.last_line,
-                chunk.text,
-                chunk.kind,
-                chunk.day,
-                chunk.session_id,
-                "\n".join(chunk.message_ids),
-                int(chunk.wants_vector),
-            ),
-        )
-        self._connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (cursor.lastrowid, _indexed(chunk)))
-        self._connection.execute("DELETE FROM removed_keys WHERE key = ?", (chunk.key,))
+        if self._next_id == 0:
+            self._next_id = int(self._connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
+        self._next_id += 1
+        self._added.append(_AddedChunk(self._next_id, source_id, chunk))
 
     def _move(self, before: _StoredChunk, chunk: Chunk) -> None:
         if before.chunk == chunk:
@@ -534,6 +548,25 @@ def _is_current(connection: sqlite3.Connection) -> bool:
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone() is None:
         return False
     return connection.execute("SELECT value FROM facts WHERE name = 'version'").fetchone() == (_VERSION,)
+
+
+def _stored_values(entry: _AddedChunk) -> tuple[str | int, ...]:
+    chunk = entry.chunk
+    return (
+        entry.id,
+        entry.source_id,
+        chunk.key,
+        chunk.digest,
+        chunk.heading,
+        chunk.first_line,
+        chunk.last_line,
+        chunk.text,
+        chunk.kind,
+        chunk.day,
+        chunk.session_id,
+        "\n".join(chunk.message_ids),
+        int(chunk.wants_vector),
+    )
 
 
 def _indexed(chunk: Chunk) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assistant.errors import IndexingError
+from assistant.index.blas import use_one_thread
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace
 
 
@@ -18,6 +19,7 @@ class LocalStore:
     """Exact search over vectors kept in SQLite and held in memory."""
 
     def __init__(self, path: Path, space: VectorSpace) -> None:
+        use_one_thread()
         self._path = path
         self._space = space
         self._lock = threading.Lock()

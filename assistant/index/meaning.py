@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from assistant.errors import IndexingError
 from assistant.index.calibration import Calibration
+from assistant.index.calibration_texts import calibrate_embedder
 from assistant.index.chunker import CHUNKER_VERSION
 from assistant.index.embedding_cache import KEPT_UNUSED, EmbeddingCache
 from assistant.index.embeddings import Embedder
@@ -51,18 +52,21 @@ class Meaning:
         self._cache: EmbeddingCache | None = None
         self._store: VectorStore | None = None
         self._is_store_damaged = False
+        self._calibration = embedder.calibration
         self._space = VectorSpace(embedder.name, 0, CHUNKER_VERSION)
 
     @property
     def calibration(self) -> Calibration | None:
-        """How the cosines are to be read."""
-        return self.embedder.calibration
+        """How the cosines are to be read; None before `open`."""
+        return self._calibration
 
     async def open(self) -> None:
         """Load the embedder, open the store and compare it with the chunk rows. Raises `IndexingError`."""
         dimensions = await self.embedder.open()
         self._space = VectorSpace(self.embedder.name, dimensions, CHUNKER_VERSION)
         await asyncio.to_thread(self._open_files)
+        if self._calibration is None:
+            self._calibration = await self._calibrate()
 
     async def close(self) -> None:
         """Close store, cache and embedder."""
@@ -117,6 +121,14 @@ class Meaning:
         """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
         await asyncio.to_thread(self._keep_only_used, 0)
         self.distrust_store()
+
+    async def _calibrate(self) -> Calibration:
+        cache, name, dimensions = _opened(self._cache), self._space.model, self._space.dimensions
+        known = await asyncio.to_thread(cache.find_calibration, name, dimensions)
+        if known is None:
+            known = await calibrate_embedder(self.embedder.embed)
+            await asyncio.to_thread(cache.store_calibration, name, dimensions, known)
+        return known
 
     def _open_files(self) -> None:
         self._cache = EmbeddingCache(self._cache_path)

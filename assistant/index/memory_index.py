@@ -16,7 +16,7 @@ from assistant.index.embeddings import Embedder
 from assistant.index.full_text import FullText, open_full_text
 from assistant.index.meaning import Meaning
 from assistant.index.question import Question, read_question
-from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits
+from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits, word_trust
 from assistant.index.sync import ReadDialog, Synchroniser
 from assistant.index.upkeep import Upkeep
 from assistant.index.vector_store import VectorSpace, VectorStore
@@ -49,7 +49,7 @@ class IndexSettings:
     """Follow changes on disk; without it only `sync` looks."""
     vector_seconds: float = 2.0
     """How long a search waits for vectors."""
-    text_seconds: float = 2.0
+    text_seconds: float = 1.5
     """How long a search waits for files that were not read yet since the start."""
 
 
@@ -141,8 +141,8 @@ class MemoryIndex:
             words = await asyncio.to_thread(_word_scores, full_text, question)
             cosines = await vectors
             calibration = self._meaning.calibration if self._meaning is not None and cosines is not None else None
-            candidates = fuse(words, cosines or {})[: max_results * _CANDIDATES_A_RESULT]
-            hits = await asyncio.to_thread(_hits, full_text, question, candidates, calibration, max_results, min_score)
+            find = _Finder(full_text, question, words, cosines or {}, calibration)
+            hits = await asyncio.to_thread(find.hits, max_results, min_score)
         except IndexingError:
             self._look()
             return SearchAnswer((), (NO_INDEX,))
@@ -191,9 +191,15 @@ class MemoryIndex:
             await self._upkeep.rebuild()
 
     async def purge(self) -> None:
-        """After a forget: leave nothing in the index's files of what stands in no file any more."""
+        """After a forget: leave nothing in the index's files of what stands in no file any more.
+
+        Raises `IndexingError` where vectors stand on a server that cannot be reached.
+        """
         if self._upkeep is not None:
             await self.sync()
+            is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
+            if is_on_server and not self._upkeep.is_meaning_open:
+                raise IndexingError(self._upkeep.vector_notice or "The vector server cannot be reached.")
             await self._upkeep.purge()
 
     async def _wait_for_files(self, notices: list[str]) -> None:
@@ -257,14 +263,27 @@ def _word_scores(full_text: FullText, question: Question) -> dict[int, float]:
     return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
 
 
-def _hits(
-    full_text: FullText,
-    question: Question,
-    candidates: list[Candidate],
-    calibration: Calibration | None,
-    max_results: int,
-    min_score: float,
-) -> list[SearchHit]:
-    ids = [candidate.chunk_id for candidate in candidates]
-    chunks, shares = full_text.chunks(ids), full_text.shares(question, ids)
-    return select_hits(candidates, chunks, shares, calibration, question, max_results, min_score)
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Both rankings of a question, and what turns them into hits."""
+
+    full_text: FullText
+    question: Question
+    words: dict[int, float]
+    cosines: dict[int, float]
+    calibration: Calibration | None
+
+    def hits(self, max_results: int, min_score: float) -> list[SearchHit]:
+        """The best places, each once."""
+        count = max_results * _CANDIDATES_A_RESULT
+        candidates = fuse(self.words, self.cosines)[:count]
+        shares = self._shares(candidates, {})
+        if (trust := word_trust(shares.values())) < 1.0:
+            candidates = fuse(self.words, self.cosines, trust)[:count]
+            shares = self._shares(candidates, shares)
+        chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
+        return select_hits(candidates, chunks, shares, self.calibration, self.question, max_results, min_score)
+
+    def _shares(self, candidates: list[Candidate], known: dict[int, float]) -> dict[int, float]:
+        unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]
+        return known | self.full_text.shares(self.question, unknown) if unknown else known

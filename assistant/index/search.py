@@ -14,6 +14,7 @@ from assistant.index.terms import is_cjk
 CANDIDATES = 200
 """Chunks either ranking hands over."""
 VECTOR_WEIGHT = 0.4
+TRUSTED_SHARE = 0.4
 SNIPPET_CHARS = 300
 COMPANY = 0.17
 """Share of the best relevance that is added to every chunk's own."""
@@ -52,17 +53,15 @@ class Candidate:
     cosine: float | None
 
 
-def fuse(
-    word_scores: Mapping[int, float], cosines: Mapping[int, float], vector_weight: float = VECTOR_WEIGHT
-) -> list[Candidate]:
-    """Best first: `vector_weight` x cosine between the smallest and the largest + the rest x words / the best.
+def fuse(word_scores: Mapping[int, float], cosines: Mapping[int, float], trust: float = 1.0) -> list[Candidate]:
+    """Best first: 0.4 x cosine between the smallest and the largest + 0.6 x `trust` x words / the best.
 
     Scores are added and not ranks: words that fit by a large margin stay ahead. Where one side is empty, the other
     alone decides.
     """
     words = _share_of_best(word_scores)
     vectors = _between_extremes(cosines)
-    word_weight = 1.0 - vector_weight
+    word_weight, vector_weight = (1.0 - VECTOR_WEIGHT) * trust, VECTOR_WEIGHT
     if not words or not vectors:
         word_weight = vector_weight = 1.0
     scores = {
@@ -71,6 +70,14 @@ def fuse(
     }
     ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return [Candidate(chunk_id, score, cosines.get(chunk_id)) for chunk_id, score in ordered]
+
+
+def word_trust(shares: Iterable[float]) -> float:
+    """How far the best word score is to be trusted, 0 to 1: the best chunk may have next to nothing of the question.
+
+    That is so across two languages, where a number in common would outweigh the meaning.
+    """
+    return min(max(shares, default=0.0) / TRUSTED_SHARE, 1.0)
 
 
 def select_hits(

@@ -13,7 +13,7 @@ from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_mar
 from assistant.index.full_text import Changes, FullText, Source
 from assistant.text_encoding import decode_text
 
-LONG_TERM_FILES = ("MEMORY.md", "memory.md")
+LONG_TERM_FILES = ("MEMORY.md", "memory.md", "USER.md", "SOUL.md")
 """Indexed from the home's top; one file where the disk does not tell their cases apart."""
 FOLDERS = ("memory", "dialog")
 
@@ -90,8 +90,8 @@ class Synchroniser:
         if file.path.suffix == ".jsonl":
             texts = [_masked(text, self._mask) for text in self._read_dialog(file.path)]
             return "", chunk_journal(file.name, texts)
-        decoded = decode_text(content, file.name)
-        return decoded.notice, chunk_markdown(file.name, self._mask(decoded.text))
+        decoded = decode_text(content)
+        return decoded.notice(file.name), chunk_markdown(file.name, self._mask(decoded.text))
 
 
 @dataclass(frozen=True, slots=True)

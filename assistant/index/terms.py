@@ -41,7 +41,8 @@ _ENGLISH_FUNCTION_WORDS = frozenset(
 
 def spaced(text: str) -> str:
     """The text as it is indexed: compatibility forms unified, each CJK run written as its bigrams."""
-    return _CJK_RUN.sub(lambda run: f" {' '.join(_bigrams(run.group()))} ", _plain(text))
+    plain = _plain(text)
+    return plain if plain.isascii() else _CJK_RUN.sub(_spaced_run, plain)
 
 
 def content_terms(question: str) -> list[str]:
@@ -64,13 +65,16 @@ def is_cjk(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _is_function_term(term: str) -> bool:
     return term in _ENGLISH_FUNCTION_WORDS or all(character in _CHINESE_FUNCTION_CHARACTERS for character in term)
 
 
-def _bigrams(run: str) -> list[str]:
-    """Single characters stand at both ends of the scale: a run of one is itself, a longer one its pairs."""
-    return [run] if len(run) == 1 else [run[index : index + 2] for index in range(len(run) - 1)]
+def _spaced_run(found: re.Match[str]) -> str:
+    """The bigrams of a run between blanks; a single character stands for itself."""
+    run = found.group()
+    if len(run) <= 2:
+        return f" {run} "
+    return f" {' '.join(map(str.__add__, run, run[1:]))} "

@@ -13,6 +13,7 @@ from assistant.errors import IndexingError
 from assistant.index.full_text import FullText
 from assistant.index.meaning import Meaning
 from assistant.index.sync import Synchroniser, SyncResult
+from assistant.index.vectors import remove_vector_files
 from assistant.index.watcher import keep_going, watch_home
 
 logger = logging.getLogger(__name__)
@@ -123,6 +124,11 @@ class Upkeep:
         if self._meaning is not None and self.is_meaning_open:
             await self._meaning.purge()
             await self.wait_filled(self.look())
+            return
+        # Vectors that cannot be compared with the chunks now, or that an earlier embedder left, go as a whole.
+        if self._meaning is not None:
+            await asyncio.to_thread(self._meaning.close_files)
+        await asyncio.to_thread(remove_vector_files, self._full_text.path.parent)
 
     async def _keep_text(self) -> None:
         while not self._is_stopping:

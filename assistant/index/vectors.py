@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from assistant.atomic_io import replace_text
 from assistant.errors import IndexingError, SettingsError
+from assistant.index.full_text import remove_database
 from assistant.index.local_vectors import LocalStore
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace, VectorStore
 
@@ -65,6 +66,13 @@ def _resolved(backend: Backend) -> Backend:
         return backend
     is_local = sys.platform == "win32" or importlib.util.find_spec("chromadb") is None
     return "local" if is_local else "chroma"
+
+
+def remove_vector_files(folder: Path) -> None:
+    """Delete all vectors that stand in the index folder, and the cache of them; they can be made again."""
+    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    for name in ("vectors.sqlite", "embeddings.sqlite"):
+        remove_database(folder / name)
 
 
 class ChromaStore:
@@ -137,8 +145,7 @@ class ChromaStore:
     def close(self) -> None:
         """Close the client."""
         with suppress(IndexingError), _told():
-            # Every client has it, but the interface they share does not name it.
-            self._client.close()  # type: ignore[attr-defined]
+            _close_client(self._client)
 
     def _open_collection(self) -> Collection:
         expected = {"model": self._space.model, "dimensions": self._space.dimensions}
@@ -192,6 +199,21 @@ def _connect_server(url: str) -> ClientAPI:
     is_encrypted = address.scheme == "https"
     port = address.port or (443 if is_encrypted else 8000)
     return chromadb.HttpClient(address.hostname or "", port, ssl=is_encrypted, settings=settings)
+
+
+def _close_client(client: ClientAPI) -> None:
+    from chromadb.api.client import AdminClient, Client  # noqa: PLC0415
+    from chromadb.api.fastapi import FastAPI  # noqa: PLC0415
+
+    if not isinstance(client, Client):
+        return
+    # Closing the client leaves the connections of its two sessions open; no other client shares them.
+    admin = client._admin_client  # pyright: ignore[reportPrivateUsage]
+    servers = [one._server for one in (client, admin) if isinstance(one, Client | AdminClient)]  # pyright: ignore[reportPrivateUsage]
+    client.close()
+    for server in servers:
+        if isinstance(server, FastAPI):
+            server._session.close()  # pyright: ignore[reportPrivateUsage]
 
 
 def _load_chroma() -> tuple[ModuleType, ChromaSettings]:

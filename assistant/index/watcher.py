@@ -19,7 +19,7 @@ _DEBOUNCE = 300
 # watchfiles goes silent for ever, without an error, when the folder it watches is replaced: look at the folder itself.
 _RECHECK_SECONDS = 5.0
 # Most editors save in several writes.
-_TRAILING_SECONDS = 0.05
+_TRAILING_SECONDS = 0.03
 _RETRY_SECONDS = 5.0
 
 

@@ -164,28 +164,16 @@ class MemoryLog:
             history = self._histories.get(path)
             return history.digest if history else ""
 
-    def rewrite(self, change: Callable[[MemoryChange], MemoryChange | None]) -> int:
-        """Put `change(entry)` in place of each entry, nothing where it is None; returns how many changed.
+    def rewrite_lines(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(line)` in place of each line of the log, damaged ones too.
 
-        Lines may be altered but not left out: later changes name their places. Damaged lines stay.
+        What a change wrote may be altered, but no line of it left out: later changes name their places.
         """
         with self._guard, hold_lock(self._path):
-            if not self._path.exists():
-                return 0
-            contents: list[bytes] = []
-            changed = 0
-            for line in self._path.read_bytes().splitlines(keepends=True):
-                entry = _read_change(line)
-                new_entry = change(entry) if entry else None
-                if entry == new_entry:
-                    contents.append(line)
-                    continue
-                changed += 1
-                if new_entry:
-                    contents.append(_CHANGE.dump_json(new_entry) + b"\n")
-            if changed:
-                replace_file(self._path, b"".join(contents))
-            return changed
+            lines = self._path.read_bytes().split(b"\n") if self._path.exists() else []
+            contents = [change(line) if line else line for line in lines]
+            if contents != lines:
+                replace_file(self._path, b"\n".join(contents))
 
     def _text_of(self, path: str, change_id: str, is_before: bool) -> str:
         text = ""

@@ -10,18 +10,22 @@ from datetime import datetime
 from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
-from assistant.errors import ConflictError, WorkspaceError
-from assistant.memory.decoding import DecodedText, decode_text
+from assistant.errors import ConflictError, ForgottenError, WorkspaceError
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import Conflict, Merge, merge
 from assistant.redaction import mask_secrets
+from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
 
 __all__ = ["OUTSIDE_WRITER", "Conflict", "Merge", "Note", "Notes", "Origin", "merge"]
 
 OUTSIDE_WRITER = "outside"
 """`writer` of a change that was made in an editor or by another program."""
+OWNER_WRITER = "owner"
+"""`writer` of what the person wrote through this program."""
+FORGET_WRITER = "forget"
+_PERSON = (OWNER_WRITER, OUTSIDE_WRITER, FORGET_WRITER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,19 @@ class Note:
 class Notes:
     """Reads and writes the memory files of one workspace; each write is masked of secrets, logged and told."""
 
-    def __init__(self, workspace: Workspace, log: MemoryLog, now: Callable[[], datetime]) -> None:
-        """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        log: MemoryLog,
+        now: Callable[[], datetime],
+        is_forgotten: Callable[[str], bool] = lambda line: False,
+    ) -> None:
+        """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others.
+
+        A line that `is_forgotten` is written for the person, and refused for any other writer.
+        """
         self._workspace = workspace
+        self._is_forgotten = is_forgotten
         self._log = log
         self._now = now
         self.on_change: list[Callable[[MemoryChange], None]] = []
@@ -52,18 +66,23 @@ class Notes:
         """The file as text whatever its encoding; a missing one is empty."""
         content = _content(name, self._workspace.memory_path(name))
         decoded = decode_text(content)
-        return Note(name, decoded.text, digest_of(content), _notice(name, decoded))
+        return Note(name, decoded.text, digest_of(content), decoded.notice(name) or None)
 
     def save(self, name: str, text: str, base_digest: str, writer: str | Origin) -> MemoryChange | None:
         """Put `text` in place of the file that had `base_digest`; None when that changes nothing.
 
-        Raises `ConflictError`, with nothing written, when the file is not what it was.
+        Raises `ConflictError`, with nothing written, when the file is not what it was, and `ForgottenError` when a
+        new line is one that was forgotten.
         """
         path = self._workspace.memory_path(name)
         with hold_lock(path):
             content = _content(name, path)
             if digest_of(content) != base_digest:
                 raise ConflictError(name)
+            standing = set(decode_text(content).text.split("\n"))
+            new = [line for line in text.split("\n") if line not in standing]
+            if len(self._unforgotten(new, writer)) < len(new):
+                raise ForgottenError(next(line for line in new if self._is_forgotten(line)))
             changes = self._replace(name, path, content, text, _origin(writer))
         return self._tell(changes)
 
@@ -73,9 +92,11 @@ class Notes:
         """Add list items under a heading, which is made when missing, or put them in place of one old line.
 
         Lines that stand in the file already are left out; None when nothing is left to write. Raises `WorkspaceError`
-        when the line to replace does not stand there.
+        when the line to replace does not stand there, `ForgottenError` when all the lines are forgotten ones.
         """
         path = self._workspace.memory_path(name)
+        if lines and not (lines := self._unforgotten(given := lines, writer)):
+            raise ForgottenError(given[0])
         masked = mask_secrets("\n".join(lines))
         with hold_lock(path):
             content = _content(name, path)
@@ -114,6 +135,12 @@ class Notes:
         with hold_lock(path):
             change = self._record_outside(name, _content(name, path))
         return self._tell([change])
+
+    def _unforgotten(self, lines: list[str], writer: str | Origin) -> list[str]:
+        """The lines that this writer may write."""
+        if _origin(writer).writer in _PERSON:
+            return lines
+        return [line for line in lines if not any(map(self._is_forgotten, line.splitlines()))]
 
     def _replace(
         self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
@@ -198,9 +225,3 @@ def _replaced(name: str, text: str, lines: str, replaces: str) -> str:
 
 def _origin(writer: str | Origin) -> Origin:
     return Origin(writer) if isinstance(writer, str) else writer
-
-
-def _notice(name: str, decoded: DecodedText) -> str | None:
-    if decoded.is_utf8:
-        return None
-    return f"{name} is not UTF-8 and was read as {decoded.encoding}. It becomes UTF-8 with the next change to it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -53,6 +54,7 @@ class Face:
     meter: Update = field(default_factory=gr.skip)
     sessions: Update = field(default_factory=gr.skip)
     composer: Update = field(default_factory=gr.skip)
+    stop: Update = field(default_factory=gr.skip)
     context: Update = field(default_factory=gr.skip)
     compactions: Update = field(default_factory=gr.skip)
     model: Update = field(default_factory=gr.skip)
@@ -67,6 +69,7 @@ class Face:
             self.meter,
             self.sessions,
             self.composer,
+            self.stop,
             self.context,
             self.compactions,
             self.model,
@@ -87,6 +90,10 @@ class ChatDesk:
 
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[Face]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
+        if tab_hash in self._tickets:
+            # A quick hand pressed a button before the browser told that the page is there.
+            yield Face()
+            return
         ticket = self._take_ticket(tab_hash)
         if self._loading.loaded is None:
             yield self._quiet_face([_own(card("loading"))], is_loading=True)
@@ -124,12 +131,6 @@ class ChatDesk:
         tab = Tab(view.conversation.session_id)
         async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
             yield face
-
-    async def stop(self, tab: Tab) -> None:
-        """Stop the turn of this tab's conversation."""
-        loaded = self._loading.loaded
-        if loaded is not None and tab.session_id:
-            await self._view(loaded, tab.session_id).conversation.stop()
 
     async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
         """Show an empty conversation; it comes into being with its first message."""
@@ -171,7 +172,7 @@ class ChatDesk:
                     yield face
             case "suggest":
                 text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
-                yield Face(composer=gr.update(value=text))
+                yield Face(composer=text)
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)
             case _ if not tab.session_id:
@@ -186,12 +187,14 @@ class ChatDesk:
         self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab, tab_hash: str
     ) -> AsyncIterator[Face]:
         if name == "copy":
-            yield Face(copied=str(card("copied", text=answer_text(view.transcript, target))))
+            yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
             yield self._face(loaded, view, replace(tab, window=window))
             return
-        if not _change(view, name, target):
+        if name == "stop":
+            await view.conversation.stop()
+        elif not _change(view, name, target):
             gr.Warning(_NO_LONGER)
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
@@ -219,7 +222,7 @@ class ChatDesk:
         yield face
         # What this tab followed until now may have sent its last update at the same moment.
         await asyncio.sleep(2 / UPDATES_PER_SECOND)
-        yield replace(face, composer=gr.skip()) if self._holds(tab_hash, ticket) else Face()
+        yield face if self._holds(tab_hash, ticket) else Face()
 
     async def _follow(
         self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
@@ -228,19 +231,14 @@ class ChatDesk:
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
         face = self._face(loaded, view, tab)
-        was_running = view.is_running
-        yield replace(face, composer=_composer(was_running, clear=True)) if clear_composer else face
+        # The person may be writing the next message: the composer is touched only to empty it.
+        yield replace(face, composer="") if clear_composer else face
         try:
             async for version in view.updates(tab.shown):
                 if not self._holds(tab_hash, ticket):
                     break
                 tab = replace(tab, shown=version)
-                face = self._streamed_face(view, tab)
-                # The person may be writing: the composer is touched only when its buttons change.
-                if view.is_running != was_running:
-                    was_running = view.is_running
-                    face = replace(face, composer=_composer(was_running))
-                yield face
+                yield self._streamed_face(view, tab)
             # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
             is_current = self._holds(tab_hash, ticket)
             yield self._face(loaded, view, replace(tab, shown=view.version)) if is_current else Face()
@@ -282,7 +280,7 @@ class ChatDesk:
             top=_top(view.conversation.title, loaded.assistant),
             meter=str(meter_html(measured)),
             sessions=_sessions(loaded.assistant, tab.session_id),
-            composer=_composer(view.is_running),
+            stop=_stop_html(view.is_running),
             context=str(context_html(measured, view.conversation.context_items())),
             compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
             model=str(model_html(loaded.assistant.model, self._report)),
@@ -294,6 +292,7 @@ class ChatDesk:
             tab=tab,
             messages=_messages(view, tab),
             meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
+            stop=_stop_html(view.is_running),
         )
 
     def _empty_face(self, loaded: Loaded) -> Face:
@@ -303,7 +302,7 @@ class ChatDesk:
             top=_top("", loaded.assistant),
             meter=str(meter_html(None)),
             sessions=_sessions(loaded.assistant, ""),
-            composer=_composer(False),
+            stop=_stop_html(False),
             context=str(context_html(None, [])),
             compactions=str(compactions_html([], None)),
             model=str(model_html(loaded.assistant.model, self._report)),
@@ -382,6 +381,10 @@ def _sessions(assistant: OpenAssistant, selected: str) -> str:
     return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
 
 
-def _composer(is_running: bool, clear: bool = False) -> object:
-    stop: str | bool = "Stop" if is_running else False
-    return gr.update(value="", stop_btn=stop) if clear else gr.update(stop_btn=stop)
+def _copied_html(text: str) -> str:
+    # Copying the same answer twice must be two changes for the browser to see.
+    return str(card("copied", text=text, nonce=secrets.token_hex(4)))
+
+
+def _stop_html(is_running: bool) -> str:
+    return str(card("stop")) if is_running else ""

@@ -16,9 +16,10 @@ _MAX_LINES = 200
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a diff, its sign kept."""
+    """One line of a diff and its sign."""
 
     kind: DiffKind
+    sign: str
     text: str
 
 
@@ -27,9 +28,9 @@ def diff_lines(diff: str) -> list[DiffLine]:
     lines = diff.splitlines()
     if len(lines) >= 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
         lines = lines[2:]
-    shown = [DiffLine(_kind(line), line or " ") for line in lines[:_MAX_LINES]]
+    shown = [_line(line) for line in lines[:_MAX_LINES]]
     if len(lines) > _MAX_LINES:
-        shown.append(DiffLine("hunk", f"… {len(lines) - _MAX_LINES} more lines"))
+        shown.append(DiffLine("hunk", "", f"… {len(lines) - _MAX_LINES} more lines"))
     return shown
 
 
@@ -49,13 +50,13 @@ def added_and_removed(diff: str) -> tuple[int, int]:
     return kinds.count("plus"), kinds.count("minus")
 
 
-def _kind(line: str) -> DiffKind:
+def _line(line: str) -> DiffLine:
     match line[:1]:
         case "+":
-            return "plus"
+            return DiffLine("plus", "+", line[1:])
         case "-":
-            return "minus"
+            return DiffLine("minus", "−", line[1:])
         case "@":
-            return "hunk"
+            return DiffLine("hunk", "", line)
         case _:
-            return "same"
+            return DiffLine("same", "", line[1:])

@@ -275,12 +275,13 @@ def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
     transcript = replace(transcript, open_turn=event.turn_id, is_retried=False)
     if not event.text:
         return _drop_answer(transcript) if is_retried else _drop_end(transcript)
-    if (
-        _find_last(transcript, lambda entry: isinstance(entry, UserEntry) and entry.message_id == event.message_id)
-        is not None
-    ):
+    if _find_question(transcript, event.message_id) is not None:
         return _drop_answer(transcript)
     return _append(transcript, UserEntry(event.text, event.message_id, event.at))
+
+
+def _find_question(transcript: Transcript, message_id: str) -> int | None:
+    return _find_last(transcript, lambda entry: isinstance(entry, UserEntry) and entry.message_id == message_id)
 
 
 def _drop_end(transcript: Transcript) -> Transcript:
@@ -300,14 +301,7 @@ def _drop_answer(transcript: Transcript) -> Transcript:
 
 
 def _settle_flush(transcript: Transcript, event: FlushFinished) -> Transcript:
-    index = _find_last(
-        transcript,
-        lambda entry: isinstance(entry, CompactionEntry) and entry.event.compaction_id == event.compaction_id,
-    )
-    entry = None if index is None else transcript.entries[index]
-    if index is None or not isinstance(entry, CompactionEntry):
-        return transcript
-    return _replace_at(transcript, index, replace(entry, event=replace(entry.event, flush=event.state)))
+    return _change_compaction(transcript, event.compaction_id, lambda told: replace(told, flush=event.state))
 
 
 def _add_text(transcript: Transcript, block_id: str, text: str) -> Transcript:
@@ -412,12 +406,17 @@ def _add_compaction(transcript: Transcript, event: ContextCompressed) -> Transcr
 
 
 def _mark_undone(transcript: Transcript, compaction_id: str) -> Transcript:
+    return _change_compaction(transcript, compaction_id, lambda told: replace(told, is_undone=True))
+
+
+def _change_compaction(
+    transcript: Transcript, compaction_id: str, change: Callable[[ContextCompressed], ContextCompressed]
+) -> Transcript:
     index = _find_compaction(transcript, compaction_id)
-    if index is None:
+    entry = None if index is None else transcript.entries[index]
+    if index is None or not isinstance(entry, CompactionEntry):
         return transcript
-    entry = transcript.entries[index]
-    assert isinstance(entry, CompactionEntry)
-    return _replace_at(transcript, index, CompactionEntry(replace(entry.event, is_undone=True)))
+    return _replace_at(transcript, index, CompactionEntry(change(entry.event)))
 
 
 def _find_compaction(transcript: Transcript, compaction_id: str) -> int | None:

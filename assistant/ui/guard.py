@@ -87,18 +87,11 @@ class Guard:
 
 
 def known_hosts(listen_host: str, space_host: str) -> set[str]:
-    """The names a page is reached by when it listens on `listen_host`; a Space says its own, comma-separated."""
+    """The names, beside those of loopback, of a page that listens on `listen_host`; a Space names its own by commas."""
     hosts = {part.strip().lower() for part in space_host.split(",") if part.strip()}
-    if not is_loopback(listen_host):
+    if listen_host:
         hosts |= {socket.gethostname().lower(), listen_host.lower()}
     return hosts
-
-
-def is_loopback(host: str) -> bool:
-    """True when only this machine reaches a page that listens there; an empty host means 127.0.0.1."""
-    if not host or host.lower() == "localhost":
-        return True
-    return _is_address(host) and ipaddress.ip_address(host.strip("[]")).is_loopback
 
 
 def _host_name(host: str) -> str:

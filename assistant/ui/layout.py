@@ -26,6 +26,7 @@ class ChatParts:
     meter: gr.HTML
     sessions: gr.HTML
     composer: gr.Textbox
+    stop: gr.HTML
     context: gr.HTML
     compactions: gr.HTML
     model: gr.HTML
@@ -40,6 +41,7 @@ class ChatParts:
             self.meter,
             self.sessions,
             self.composer,
+            self.stop,
             self.context,
             self.compactions,
             self.model,
@@ -123,21 +125,23 @@ def lay_out(banner: str) -> Parts:
             feedback_options=None,
             line_breaks=True,
         )
-        composer = gr.Textbox(
-            elem_id="composer",
-            show_label=False,
-            label="Message",
-            placeholder="Write a message…",
-            lines=1,
-            max_lines=8,
-            submit_btn="Send",
-            stop_btn=False,
-            autofocus=True,
-        )
+        with gr.Row(elem_id="compose"):
+            composer = gr.Textbox(
+                elem_id="composer",
+                show_label=False,
+                label="Message",
+                placeholder="Write a message…",
+                lines=1,
+                max_lines=8,
+                submit_btn="Send",
+                autofocus=True,
+                container=False,
+            )
+            stop = _html("", "stop")
     copied = _html("", "copied")
     chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
     return Parts(
-        ChatParts(tab, messages, top, meter, sessions, composer, context, compactions, model, copied),
+        ChatParts(tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied),
         MemoryParts(file, files, head, editor, notice),
         tabs,
         new_chat,

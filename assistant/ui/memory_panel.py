@@ -117,8 +117,11 @@ class MemoryDesk:
         return MemoryFace(file, banner=str(card("conflict", name=file.name, diff=diff)))
 
     def _conflict(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
-        digest = loaded.assistant.notes.read(file.name).digest
-        return MemoryFace(replace(file, conflict=digest), banner=str(card("conflict", name=file.name, diff="")))
+        return MemoryFace(
+            replace(file, conflict=loaded.assistant.notes.read(file.name).digest, state="not saved"),
+            head=_head(file.name, "not saved"),
+            banner=str(card("conflict", name=file.name, diff="")),
+        )
 
     def _drawn(self, loaded: Loaded, file: OpenFile, text: str | None) -> MemoryFace:
         files = self._files_html(loaded, file.name)

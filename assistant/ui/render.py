@@ -119,7 +119,7 @@ class _ShownChange:
     @classmethod
     def of(cls, change: MemoryChanged) -> _ShownChange:
         added, removed = added_and_removed(change.diff)
-        kept = [line.text[1:].strip() for line in diff_lines(change.diff) if line.kind == "plus"]
+        kept = [line.text.strip() for line in diff_lines(change.diff) if line.kind == "plus"]
         preview = one_line(next((line for line in kept if line and not line.startswith("#")), ""), 90)
         return cls(change.path, change.writer, change.change_id, preview, added, removed, diff_html(change.diff))
 
@@ -183,6 +183,7 @@ def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:
     return card(
         "compaction",
         event=event,
+        summary=summary_lines(event.summary),
         saved_percent=saved,
         before_width=_share(event.previous_tokens, event.context_limit),
         after_width=_share(event.after_tokens, event.context_limit),
@@ -204,6 +205,22 @@ def _render_end(entry: EndEntry, is_last: bool) -> Markup:
         when=short_time(entry.at),
         is_last=is_last,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """A line of a summary: a heading without its marks, or text as it stands."""
+
+    kind: Literal["heading", "text"]
+    text: str
+
+
+def summary_lines(summary: str) -> list[SummaryLine]:
+    """A summary's lines, so that its headings show as headings without any Markdown."""
+    return [
+        SummaryLine("heading", line.lstrip("#").strip()) if line.startswith("#") else SummaryLine("text", line)
+        for line in summary.strip().splitlines()
+    ]
 
 
 def main_argument(input_text: str) -> str:

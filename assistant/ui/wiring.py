@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from assistant.errors import PalimpsestError
 from assistant.ui.chat import ChatDesk, Tab
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
@@ -27,7 +28,7 @@ _QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibi
 def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
     """Connect every component to the two desks."""
     _wire_chat(demo, parts, ChatDesk(loading, views))
-    _wire_memory(parts, loading, MemoryDesk())
+    _wire_memory(demo, parts, loading, MemoryDesk())
 
 
 def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
@@ -48,8 +49,6 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
 
     demo.load(load, None, outputs, **_STREAMED)
     composer.submit(send, [composer, tab], outputs, **_STREAMED)
-    # Not queued and without `cancels`: the conversation ends its own turn, and the page sees it end.
-    composer.stop(desk.stop, tab, None, **_QUICK)
     parts.new_chat.click(start_new, None, outputs, **_STREAMED)
     _wire_cards(demo, parts, desk)
 
@@ -80,7 +79,7 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     demo.unload(leave)
 
 
-def _wire_memory(parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
     outputs = [*parts.memory.outputs(), parts.tabs]
     inputs = [parts.memory.file, parts.memory.editor]
 
@@ -100,18 +99,31 @@ def _wire_memory(parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
                 face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
         return [*_memory_values(face), gr.skip()]
 
+    parts.memory_bus.select(act, inputs, outputs, **_QUICK)
+    _wire_editor(demo, parts, loading, desk)
+
+
+def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+    outputs = parts.memory.outputs()
+    inputs = [parts.memory.file, parts.memory.editor]
+
     async def save(file: OpenFile, editor: str | None) -> _Values:
         return _memory_values(desk.save(await loading.ready(), file, editor or ""))
 
+    async def load() -> AsyncIterator[_Values]:
+        try:
+            yield _memory_values(desk.poll(await loading.ready(), OpenFile(), ""))
+        except PalimpsestError:
+            # The conversation's side of the page says why.
+            yield _unchanged(len(outputs))
+
     async def poll(file: OpenFile, editor: str | None) -> _Values:
         loaded = loading.loaded
-        if loaded is None:
-            return _unchanged(len(parts.memory.outputs()))
-        return _memory_values(desk.poll(loaded, file, editor or ""))
+        return _unchanged(len(outputs)) if loaded is None else _memory_values(desk.poll(loaded, file, editor or ""))
 
-    parts.memory_bus.select(act, inputs, outputs, **_QUICK)
-    parts.save.click(save, inputs, parts.memory.outputs(), **_QUICK)
-    parts.timer.tick(poll, inputs, parts.memory.outputs(), **_QUICK)
+    demo.load(load, None, outputs, **_STREAMED)
+    parts.save.click(save, inputs, outputs, **_QUICK)
+    parts.timer.tick(poll, inputs, outputs, **_QUICK)
 
 
 def _memory_values(face: MemoryFace) -> _Values:

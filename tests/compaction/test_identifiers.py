@@ -22,6 +22,7 @@ from assistant.compaction.identifiers import MAX_IDENTIFIERS, identifiers_of, mi
         ("端口是8443，文件在 /data/库.md", ("8443", "/data/库.md")),
         ("写信给ada@example.org，看src/库/main.py里的错误", ("ada@example.org", "src/库/main.py")),
         ("目录/srv/app下面，提交a1b2c3d4e", ("/srv/app", "a1b2c3d4e")),
+        ("- [2026-11-30 09:15] The person: port 8443", ("8443",)),
         ("nothing exact here, 5 words", ()),
     ],
 )

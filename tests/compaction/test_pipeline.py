@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.compaction.pins import Pin
+from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
 from assistant.compaction.summary import Ask
 from assistant.errors import ModelError
@@ -258,17 +258,21 @@ def test_what_can_never_fit_is_said_with_the_figure() -> None:
 
 
 def test_five_compactions_with_a_forgetful_summariser_keep_pins_files_and_identifiers() -> None:
-    pinned = Pin(BlockKey("u0", "text", "u0.t"), "user", AT, "never deploy on a friday")
+    wish = user("never deploy on a friday", "w0")
+    pinned = Pin(BlockKey("w0", "text", "w0.t"), "user", AT, "never deploy on a friday")
     write = call("w", "Write", '{"file_path": "/srv/app/main.py", "content": "x"}')
-    messages: list[Msg] = [user("write it", "w0"), reply(write, result("w"), id_="w1"), *long_chat()]
-    summary, counter = "", TokenCounter()
-    for _ in range(5):
-        forgetful = ScriptedAsk([summary_text("nothing much")])
-        outcome = run(request(messages, SMALL, previous_summary=summary, pins=(pinned,), counter=counter), forgetful)
+    messages: list[Msg] = [wish, reply(write, result("w"), id_="w1"), *long_chat()]
+    first_answer, summary = summary_text("the port is 8443, as an important part"), ""
+    for round_ in range(5):
+        forgetful = ScriptedAsk([summary_text("nothing much") if round_ else first_answer])
+        outcome = run(request(messages, SMALL, previous_summary=summary, pins=(pinned,)), forgetful)
         assert outcome.record is not None
         summary = outcome.summary
-        messages = [*outcome.messages, *(m.model_copy(update={"id": f"{m.id}{_}"}) for m in long_chat(78))]
+        told = write_summary_message(summary, pins_to_quote([pinned], outcome.messages), "en")
+        assert '<pinned from="user" at="2026-11-30 09:15">\nnever deploy on a friday\n</pinned>' in told
+        messages = [*outcome.messages, *(m.model_copy(update={"id": f"{m.id}{round_}"}) for m in long_chat(78))]
     assert summary.endswith("<modified-files>\n/srv/app/main.py\n</modified-files>")
+    assert "Also named earlier: 8443" in summary
 
 
 def test_five_compactions_keep_what_the_person_said_with_skill_compose() -> None:
@@ -302,3 +306,21 @@ def test_a_parked_approval_survives_a_forced_compaction() -> None:
     outcome = run(request(messages, SMALL), None)
     assert [block.id for block in outcome.messages[-1].content] == ["p1", "p2", "p2"]
     assert outcome.messages[-1].id == "a9"
+
+
+def test_files_of_a_running_turn_are_tracked() -> None:
+    write = call("w", "Write", '{"file_path": "/srv/app/main.py", "content": "x"}')
+    messages = [user("the request"), reply(write, result("w"), *tool_steps(70, "word " * 80))]
+    outcome = run(request(messages, SMALL), ScriptedAsk([good]))
+    assert outcome.record is not None
+    assert outcome.record.modified_files == ("/srv/app/main.py",)
+    assert outcome.summary.endswith("<modified-files>\n/srv/app/main.py\n</modified-files>")
+
+
+def test_stale_file_lists_in_an_answer_are_replaced_by_the_union() -> None:
+    read = call("r", "Read", '{"file_path": "/new.md"}')
+    messages = [user("read", "r0"), reply(read, result("r"), id_="r1"), *long_chat()]
+    previous = f"{summary_text()}\n\n<read-files>\n/old.md\n</read-files>"
+    stale = f"{summary_text()}\n\n<read-files>\n/stale.md\n</read-files>"
+    outcome = run(request(messages, SMALL, previous_summary=previous), ScriptedAsk([stale]))
+    assert outcome.summary == f"{summary_text()}\n\n<read-files>\n/old.md\n/new.md\n</read-files>"

@@ -93,6 +93,11 @@ def test_a_summary_in_another_language_is_updated_too() -> None:
     assert "## Goal\n浇花" in prompt
 
 
+def test_a_previous_summary_without_headings_is_not_lost() -> None:
+    prompt = build_summary_prompt(task(chat(2), "The person waters plants.\n\n## Goal\ngreen leaves")).history_user
+    assert "## Key context\nThe person waters plants.\n\n## Goal\ngreen leaves" in prompt
+
+
 def test_a_running_turn_gets_its_own_prompt_with_the_request() -> None:
     messages = [user("water the plants"), reply(*tool_steps(3))]
     prompt = build_summary_prompt(task(messages))

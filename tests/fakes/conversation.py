@@ -522,7 +522,7 @@ async def _approve(conversation: FakeConversation, text: str) -> AsyncIterator[E
         "Bash",
         '{"command": "rm -rf build/ && echo $$ done"}',
         "rm -rf build/ && echo $$ done",
-        "It deletes files: `rm` is not a command that only reads.",
+        "It deletes files: rm is not a command that only reads.",
     )
     yield TurnFinished("", "awaiting_approval", at=NOW.isoformat())
 

@@ -6,23 +6,23 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Literal
 
-from tests.fakes.wire import ChatRequest, Reply, ReplyCall, sentences, words
+from tests.fakes.material import Material, headings_asked, known_lines, material_of, parts_between, unique
+from tests.fakes.wire import ChatRequest, Reply, ReplyCall, words
 
 TaskCall = Callable[[int, int, Sequence[str]], ReplyCall]
 """Step (from 1), number of steps and the paths named in the task → the call of this step."""
+Quality = Literal["good", "lossy", "failing"]
+"""Of summaries. `lossy` forgets the previous one and fills two sections; `failing` writes no summary at all."""
 
 NOTHING_FOUND = "Nothing in what I was given answers that."
-_HEADING = re.compile(r"^#{2,4} +\S.*$", re.MULTILINE)
-_FENCED = re.compile(r"<(conversation|previous-summary|request|hint|memory-file)\b[^>]*>\n?(.*?)</\1>", re.DOTALL)
-_SPEAKER = re.compile(r"^(?:\[[\d :T-]+\] )?(user|assistant|tool call|tool result): ?")
-_FACT = re.compile(
-    r"\b(?:I|I'm|I've|my|we|our|remember|prefer|decided|deadline|allergic|favou?rite|birthday|named?|lives?|works?)\b"
-    r"|我|记住|喜欢|决定|生日|名字|截止",
-    re.IGNORECASE,
-)
 _PREFERENCE = re.compile(
-    r"\b(?:prefer|like|love|hate|allergic|favou?rite|always|never)\b|喜欢|偏好|讨厌|过敏", re.IGNORECASE
+    r"\b(?:prefer|like|love|hate|allergic|favou?rite|always|never)\b|喜欢|偏好|讨厌|过敏|忌口", re.IGNORECASE
+)
+_DECISION = re.compile(r"\b(?:decided|decision|agreed|will use|chose)\b|决定|定了|选了", re.IGNORECASE)
+_PLAN = re.compile(
+    r"\b(?:plan|going to|want to|next week|tomorrow|deadline|will)\b|打算|计划|下周|明天|截止", re.IGNORECASE
 )
 _TASK = re.compile(r"\b(\d+)[- ]step (?:\w+ )*task\b|(\d+) ?步", re.IGNORECASE)
 _STEP = re.compile(r"step (\d+) of (\d+)")
@@ -31,7 +31,20 @@ _READ = re.compile(r"(?:\bread|读取?) *`([^`]+)`", re.IGNORECASE)
 _OPENING = re.compile(
     r"(?:begin|start) (?:every|each) (?:answer|reply) with:? *[\"“]?([^\"”\n]+?)[\"”]?\.?$", re.I | re.M
 )
+_GO_ON = re.compile(r"Go on from where you stopped|请从停下的地方继续", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_MAX_TOKENS = re.compile(r"at most ([\d,]+) tokens|最多 ([\d,]+) 个 token")
+# Which sections take which kind of fact, by words of their titles in both languages.
+_TITLES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (_PREFERENCE, re.compile(r"constraint|preference|约束|偏好", re.IGNORECASE)),
+    (_DECISION, re.compile(r"decision|problem|决策|决定|问题", re.IGNORECASE)),
+    (_PLAN, re.compile(r"next|pending|needed|下一步|待办|继续", re.IGNORECASE)),
+    (re.compile(""), re.compile(r"key context|concept|needed|关键上下文|概念|继续", re.IGNORECASE)),
+)
+_PROGRESS = re.compile(r"progress|state|进展|状态", re.IGNORECASE)
+_ORIGINAL_REQUEST = re.compile(r"original request|原始请求", re.IGNORECASE)
+# Lines a flush puts into each file that stands in every prompt; the rest goes to the day's note.
+_LINES_A_PROMPT_FILE = 8
 
 
 class SequencePlayer:
@@ -49,29 +62,30 @@ class SequencePlayer:
 
 
 class RuleBasedPlayer:
-    """Writes summaries, flush lines and answers from the lines of the request alone.
+    """Writes summaries, flush lines and answers from the conversation in the request alone.
 
-    - Summary: the system prompt matches `summary_marker` and headings are asked for, in it or in the last user message
-      outside its fences. They are filled with facts of the conversation and the previous summary.
-    - Flush: the tools `read` and `add_lines` are offered. Facts the person told go into `add_lines` calls, once.
+    - Summary: no tools, and the system prompt matches `summary_marker`. The sections asked for keep the lines of the
+      previous summary and take the person's new statements by kind, within the tokens allowed. See `Quality`.
+    - Flush: the tools `read` and `add_lines` are offered. The person's statements that no memory file shown has go
+      into `add_lines` calls, once, the oldest first.
     - Connection test: the tool `connection_check` is called with the code that was given.
     - "run `…`" and "read `…`" in the newest user message: one call each, in parallel, then the results in a sentence.
     - "30-step task": one call a step, the step's number in the text, until the last one has its result.
-    - Anything else: the sentence of the request that shares most words with the newest user message.
+    - Anything else: the known sentence that shares most words with the newest user message.
     """
 
     def __init__(
         self,
         *,
         summary_marker: str = r"summar|摘要|总结",
-        summary_chars: int = 2_400,
-        flush_lines: int = 80,
+        quality: Quality = "good",
+        flush_lines: int = 24,
         task_call: TaskCall | None = None,
         task_steps: int = 0,
         thinks: bool = False,
     ) -> None:
+        self.quality: Quality = quality
         self._summary_marker = re.compile(summary_marker, re.IGNORECASE)
-        self._summary_chars = summary_chars
         self._flush_lines = flush_lines
         self._task_call = task_call or next_task_call
         self._task_steps = task_steps
@@ -82,43 +96,42 @@ class RuleBasedPlayer:
             return self._flush(request)
         if request.tools == ("connection_check",):
             return _connection_check(request)
-        if not request.tools and self._summary_marker.search(request.system) and (headings := _asked_headings(request)):
-            return Reply(text=self._summary(request, headings))
+        user = "\n".join(message.text for message in request.messages if message.role == "user")
+        is_summary = not request.tools and self._summary_marker.search(request.system)
+        if is_summary and (titles := headings_asked(request.system, user)):
+            return Reply(text=self._summary(user, titles))
         reply = self._task(request) or _named_calls(request) or Reply(text=_answer(request))
         return replace(reply, thinking="Let me see what stands here." if self._thinks else "")
 
-    def _summary(self, request: ChatRequest, headings: Sequence[str]) -> str:
-        material = _material(request, ("previous-summary", "request", "conversation"))
-        lines = _said(material, ("user", "assistant"))
-        steps = [line for line in lines if _STEP.search(line)]
-        facts = _facts(lines)
-        # Old facts first, then the newest: an early one must survive every update of the summary.
-        budget = self._summary_chars - len("".join(headings))
-        chosen = [*steps[-1:], *_within(facts, budget * 2 // 3), *_within(facts[::-1], budget // 3)[::-1]]
-        kept = _unique(chosen) or lines[-5:]
-        share = -(-len(kept) // len(headings))
-        parts: list[str] = []
-        for index, heading in enumerate(headings):
-            mine = kept[index * share : (index + 1) * share]
-            parts.append("\n".join([heading, *(f"- {line}" for line in mine or ["(none)"])]))
-        return "\n\n".join(parts)
+    def _summary(self, user: str, titles: Sequence[str]) -> str:
+        if self.quality == "failing":
+            return "I would rather not."
+        material = material_of(user)
+        sections: dict[str, list[str]] = {title: [] for title in titles}
+        if self.quality == "good":
+            for title, lines in material.earlier.items():
+                sections[title if title in sections else titles[0]] += lines
+        _place_steps(sections, material)
+        for fact in material.facts:
+            sections[_title_for(fact, titles)].append(fact)
+        if self.quality == "lossy":
+            sections = {title: lines if title in titles[:2] else [] for title, lines in sections.items()}
+        return _written(sections, _bytes_allowed(user))
 
     def _flush(self, request: ChatRequest) -> Reply:
         if any(call.name == "add_lines" for message in request.messages for call in message.calls):
             return Reply(text="NO_REPLY")
-        told = _said(_material(request, ("conversation",)), ("user",))
-        everything = "\n".join(message.text for message in request.messages)
-        known = "\n".join(
-            [request.system, *(body for fence, body in _FENCED.findall(everything) if fence == "memory-file")]
-        )
-        facts = [line for line in _facts(told) if line not in known][: self._flush_lines]
-        preferences = [line for line in facts if _PREFERENCE.search(line)]
-        others = [line for line in facts if line not in preferences]
-        dates = _DATE.findall(request.system) or _DATE.findall(everything)
+        user = "\n".join(message.text for message in request.messages if message.role == "user")
+        known = user.partition("<conversation>")[0] if "<conversation>" in user else ""
+        facts = [line for line in material_of(user).facts if line not in known][: self._flush_lines]
+        preferences = [line for line in facts if _PREFERENCE.search(line)][:_LINES_A_PROMPT_FILE]
+        lasting = [line for line in facts if line not in preferences][:_LINES_A_PROMPT_FILE]
+        others = [line for line in facts if line not in preferences and line not in lasting]
+        dates = _DATE.findall(request.system) or _DATE.findall(user)
         calls = [
             _add_lines("USER.md", "Preferences", preferences),
-            _add_lines("MEMORY.md", "Facts", others[::2]),
-            _add_lines(f"memory/{dates[0]}.md" if dates else "MEMORY.md", "Conversation", others[1::2]),
+            _add_lines("MEMORY.md", "Facts", lasting),
+            _add_lines(f"memory/{dates[0]}.md" if dates else "MEMORY.md", "Conversation", others),
         ]
         made = tuple(call for call in calls if call is not None)
         return Reply(calls=made) if made else Reply(text="NO_REPLY")
@@ -148,6 +161,45 @@ def next_task_call(step: int, steps: int, paths: Sequence[str]) -> ReplyCall:
     return ReplyCall("Read", {"file_path": path, "offset": 1 + step // 2})
 
 
+def _place_steps(sections: dict[str, list[str]], material: Material) -> None:
+    """The request of a running turn, and how far it is: the newest step stands for those before it."""
+    titles = list(sections)
+    if material.request:
+        title = next((title for title in titles if _ORIGINAL_REQUEST.search(title)), titles[0])
+        sections[title] = unique([*sections[title], material.request.splitlines()[0]])
+    if steps := [line for line in material.lines if _STEP.search(line)]:
+        title = next((title for title in titles if _PROGRESS.search(title)), titles[0])
+        sections[title] = [*(line for line in sections[title] if not _STEP.search(line)), steps[-1]]
+
+
+def _title_for(fact: str, titles: Sequence[str]) -> str:
+    for kind, wanted in _TITLES:
+        if kind.search(fact) and (title := next((title for title in titles if wanted.search(title)), "")):
+            return title
+    return titles[0]
+
+
+def _written(sections: dict[str, list[str]], max_bytes: int) -> str:
+    """The document. Where not all fits, the oldest lines of each section stay, and the newest ones."""
+    fixed = sum(len(title.encode()) + 8 for title in sections)
+    wanted = {title: unique(lines) for title, lines in sections.items()}
+    total = sum(_bytes_of(line) for lines in wanted.values() for line in lines) or 1
+    share = min(1.0, (max_bytes - fixed) / total)
+    parts: list[str] = []
+    for title, lines in wanted.items():
+        room = int(sum(map(_bytes_of, lines)) * share)
+        # Old lines first, then the newest: an early one must survive every update.
+        kept = _within(lines, room) if share == 1.0 else [*_within(lines, room * 2 // 3), *_newest(lines, room // 3)]
+        parts.append("\n".join([f"## {title}", *(f"- {line}" for line in unique(kept) or ["(none)"])]))
+    return "\n\n".join(parts)
+
+
+def _bytes_allowed(user: str) -> int:
+    """What an answer may have: a careful writer stays a fifth under the tokens named last."""
+    named = [found[1] or found[2] for found in _MAX_TOKENS.finditer(user)]
+    return int(named[-1].replace(",", "")) * 4 * 4 // 5 if named else 8_000
+
+
 def _named_calls(request: ChatRequest) -> Reply | None:
     said = _newest_said(request)
     calls = [ReplyCall("Bash", {"command": command}) for command in _RUN.findall(said)]
@@ -164,61 +216,37 @@ def _answer(request: ChatRequest) -> str:
     question = _newest_said(request)
     asked = words(question)
     best, best_score = NOTHING_FOUND, 0
-    for message in request.messages:
-        for sentence in sentences(message.text):
-            # A question answers nothing, least of all itself.
-            if sentence in question or sentence.endswith(("?", "？")):
-                continue
-            score = len(asked & words(sentence))
-            if score > best_score:
-                best, best_score = sentence, score
+    for line in known_lines(request):
+        # A question answers nothing, least of all itself.
+        if line in question or line.endswith(("?", "？")):
+            continue
+        score = len(asked & words(line))
+        if score > best_score:
+            best, best_score = line, score
     openings = _OPENING.findall(request.system)
     return f"{openings[-1].strip()} {best}" if openings else best
 
 
 def _newest_said(request: ChatRequest) -> str:
-    """The newest user message that is not a fenced hint."""
+    """The newest user message that is neither a fenced hint nor the summary."""
     said = [message.text for message in request.messages if message.role == "user"]
-    return next((text for text in reversed(said) if not text.lstrip().startswith("<")), "")
+    return next((text for text in reversed(said) if not _is_ours(text)), "")
+
+
+def _is_ours(text: str) -> bool:
+    """True for what the assistant's program put among the person's messages: a hint, the summary, a nudge to go on."""
+    fenced = parts_between(text, "summary") + parts_between(text, "recalled")
+    return bool(fenced) or text.lstrip().startswith("<") or _GO_ON.match(text) is not None
 
 
 def _since(request: ChatRequest, user_text: str) -> str:
     texts = [message.text for message in request.messages]
-    return "\n".join(texts[texts.index(user_text) + 1 :])
+    return "\n".join(texts[texts.index(user_text) + 1 :]) if user_text in texts else ""
 
 
 def _last_line(request: ChatRequest) -> str:
     lines = [line for result in request.results_since_user()[-1:] for line in result.splitlines() if line.strip()]
     return f"The last line was: {lines[-1].strip()[:200]}" if lines else ""
-
-
-def _facts(lines: Sequence[str]) -> list[str]:
-    return _unique([line for line in lines if len(line) <= 400 and len(line.encode()) >= 14 and _FACT.search(line)])
-
-
-def _asked_headings(request: ChatRequest) -> list[str]:
-    outside = _FENCED.sub("", request.messages[-1].text)
-    return _unique(_HEADING.findall(request.system)) or _unique(_HEADING.findall(outside))
-
-
-def _material(request: ChatRequest, fences: Sequence[str]) -> str:
-    """What stands between the fences, in the order in which they are named; without any, all user messages."""
-    text = "\n".join(message.text for message in request.messages if message.role == "user")
-    found = {name: "\n".join(body for fence, body in _FENCED.findall(text) if fence == name) for name in fences}
-    return "\n".join(body for body in found.values() if body) or text
-
-
-def _said(text: str, speakers: Sequence[str]) -> list[str]:
-    """Sentences of these speakers, without the mark of who speaks; lines nobody is named for count as anybody's."""
-    lines: list[str] = []
-    speaker = speakers[0]
-    for line in text.splitlines():
-        if mark := _SPEAKER.match(line):
-            speaker = mark[1]
-            line = line[mark.end() :]
-        if speaker in speakers and not line.startswith("#") and line.strip() != "- (none)":
-            lines += sentences(line)
-    return lines
 
 
 def _connection_check(request: ChatRequest) -> Reply:
@@ -230,15 +258,19 @@ def _add_lines(file: str, heading: str, lines: list[str]) -> ReplyCall | None:
     return ReplyCall("add_lines", {"file": file, "heading": heading, "lines": lines}) if lines else None
 
 
-def _within(lines: Sequence[str], chars: int) -> list[str]:
+def _within(lines: Sequence[str], max_bytes: int) -> list[str]:
     kept: list[str] = []
     for line in lines:
-        chars -= len(line) + 3
-        if chars < 0:
+        max_bytes -= _bytes_of(line)
+        if max_bytes < 0:
             break
         kept.append(line)
     return kept
 
 
-def _unique(lines: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(lines))
+def _newest(lines: Sequence[str], max_bytes: int) -> list[str]:
+    return _within(lines[::-1], max_bytes)[::-1]
+
+
+def _bytes_of(line: str) -> int:
+    return len(line.encode()) + 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -78,8 +79,7 @@ class StrictProvider:
         class Handler(_Handler):
             server_provider = provider
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -142,6 +142,17 @@ class StrictProvider:
 
         calls = tuple(replace(call, id=call.id or call_id(index)) for index, call in enumerate(reply.calls))
         return replace(reply, calls=calls)
+
+
+class _Server(ThreadingHTTPServer):
+    """A client that was killed is no error of the server."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing for a connection that broke; anything else as ever."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -8,7 +8,7 @@ import threading
 import httpx
 import pytest
 
-from tests.fakes.players import NOTHING_FOUND, RuleBasedPlayer, SequencePlayer
+from tests.fakes.players import NOTHING_FOUND, Quality, RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply, ReplyCall
 
@@ -155,6 +155,67 @@ What was decided."""
     assert text == "## Goal\n- My dog is called Pixel.\n\n## Key decisions\n- We decided to move to Lisbon in May."
 
 
+PREVIOUS = "## Goal\n- Plan the trip.\n\n## Constraints and preferences\n- I never fly.\n\n## Key context\n(none)"
+UPDATE = """# conversation
+<conversation>
+[2026-11-30 09:15] user: My aunt lives in Kyoto. Shall we go?
+[2026-11-30 09:16] assistant: I have no idea.
+[2026-11-30 09:17] tool result: the file is there
+</conversation>
+
+# previous-summary
+<previous-summary>
+{previous}
+</previous-summary>
+
+# task
+Keep what is there.
+
+## Goal
+What the person wants.
+
+## Constraints and preferences
+Rules that were stated.
+
+## Key context
+Facts. The whole summary may have at most 400 tokens.
+"""
+
+
+@pytest.mark.parametrize(
+    ("quality", "text"),
+    [
+        (
+            "good",
+            "## Goal\n- Plan the trip.\n\n## Constraints and preferences\n- I never fly.\n\n"
+            "## Key context\n- My aunt lives in Kyoto.",
+        ),
+        ("lossy", "## Goal\n- (none)\n\n## Constraints and preferences\n- (none)\n\n## Key context\n- (none)"),
+        ("failing", "I would rather not."),
+    ],
+)
+def test_a_summary_is_as_good_as_asked_for(quality: Quality, text: str):
+    system = {"role": "system", "content": "Your summary will stand in their place."}
+    with StrictProvider(RuleBasedPlayer(quality=quality)) as provider:
+        said = say(provider, [system, {"role": "user", "content": UPDATE.format(previous=PREVIOUS)}])["content"]
+
+    assert said == text
+
+
+def test_neither_instructions_nor_own_answers_are_facts_to_answer_from():
+    system = {
+        "role": "system",
+        "content": 'The museum opens when you say so.\n<file path="MEMORY.md">\n- The museum opens at ten.\n</file>',
+    }
+    history = [
+        {"role": "user", "content": "Hello there."},
+        {"role": "assistant", "content": "The museum opens when the museum opens."},
+        {"role": "user", "content": "When does the museum open? It opens late, doesn't it?"},
+    ]
+    with StrictProvider(RuleBasedPlayer()) as provider:
+        assert say(provider, [system, *history])["content"] == "The museum opens at ten."
+
+
 def test_a_flush_adds_what_the_person_told_once_and_nothing_known():
     system = {"role": "system", "content": "Keep what lasts."}
     request = """Today is 2026-11-30.
@@ -176,8 +237,11 @@ My sister lives in Oslo.
 
     assert [json.loads(entry["function"]["arguments"]) for entry in message["tool_calls"]] == [
         {"file": "USER.md", "heading": "Preferences", "lines": ["I prefer green tea."]},
-        {"file": "MEMORY.md", "heading": "Facts", "lines": ["My sister lives in Oslo."]},
-        {"file": "memory/2026-11-30.md", "heading": "Conversation", "lines": ["We decided to paint the hall."]},
+        {
+            "file": "MEMORY.md",
+            "heading": "Facts",
+            "lines": ["My sister lives in Oslo.", "We decided to paint the hall."],
+        },
     ]
     assert end["content"] == "NO_REPLY"
 

@@ -22,7 +22,7 @@ class HashEmbedder:
     """A text's vector is the sum of its words' own: the same words, the same meaning. Remembers what it was given."""
 
     batch_texts = 8
-    calibration = Calibration(0.1, 0.5, 0.4, 1.2, 0.3, 0.7)
+    calibration: Calibration | None = Calibration(0.1, 0.5, 0.4, 1.2, 0.3, 0.7)
 
     def __init__(self, name: str = "hash", dimensions: int = 16) -> None:
         self.name = name

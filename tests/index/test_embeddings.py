@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.errors import IndexingError
+from assistant.index.calibration import Calibration
+from assistant.index.calibration_texts import calibrate_embedder
 from assistant.index.chunker import estimate_tokens
 from assistant.index.embedding_cache import EmbeddingCache
 from assistant.index.embeddings import (
@@ -129,6 +131,24 @@ def test_the_cache_keeps_what_is_used_and_a_few_spare_ones(tmp_path: Path) -> No
     cache.keep_only(["d0", "d1"], spare=2)
     assert sorted(cache.find("a", 3, [f"d{number}" for number in range(10)])) == ["d0", "d1", "d8", "d9"]
     cache.close()
+
+
+def test_the_numbers_of_a_model_are_kept_with_its_vectors(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path / "cache.sqlite")
+    numbers = Calibration(0.1, 0.5, 0.3, 1.2, 0.2, 0.9)
+    cache.store_calibration("a", 3, numbers)
+    assert (cache.find_calibration("a", 3), cache.find_calibration("a", 4)) == (numbers, None)
+    cache.close()
+
+
+async def test_an_embedder_nobody_has_measured_is_calibrated_by_a_few_texts() -> None:
+    embedder = OfflineEmbedder()
+    await embedder.open()
+    found = await calibrate_embedder(embedder.embed)
+    assert 0.0 < found.unrelated < 0.2 < found.related < 0.5
+    assert found.low < found.high
+    assert found.low_across < found.high_across
+    await embedder.close()
 
 
 def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assistant.index.calibration import Calibration, Evidence, calibrate
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
-from assistant.index.search import Candidate, fuse, make_snippet, rate_candidates, select_hits
+from assistant.index.search import Candidate, fuse, make_snippet, rate_candidates, select_hits, word_trust
 
 CALIBRATION = Calibration(unrelated=0.1, related=0.5, low=0.4, high=1.2, low_across=0.3, high_across=0.7)
 
@@ -34,6 +34,11 @@ def test_where_one_side_finds_nothing_the_other_decides() -> None:
     assert fuse({}, {1: 0.2, 2: 0.6}) == [Candidate(2, 1.0, 0.6), Candidate(1, 0.0, 0.2)]
     assert fuse({1: 10.0, 2: 5.0}, {}) == [Candidate(1, 1.0, None), Candidate(2, 0.5, None)]
     assert fuse({}, {}) == []
+
+
+def test_words_that_share_little_with_the_question_count_for_less() -> None:
+    assert (word_trust([0.1, 0.2]), word_trust([0.9]), word_trust([])) == (0.5, 1.0, 0.0)
+    assert [candidate.chunk_id for candidate in fuse({1: 10.0}, {1: 0.2, 2: 0.6}, 0.5)] == [2, 1]
 
 
 SCORES = st.dictionaries(st.integers(0, 50), st.floats(0, 30), max_size=30)

@@ -107,12 +107,13 @@ def test_a_stopped_round_is_made_up_for(it: Home) -> None:
 
 
 def test_only_files_that_belong_to_memory_are_indexed(it: Home) -> None:
-    for name in ("SOUL.md", "notes.md", "memory/.hidden.md", "memory/.git/a.md", "memory/a.txt", "files/a.md"):
+    for name in ("AGENTS.md", "notes.md", "memory/.hidden.md", "memory/.git/a.md", "memory/a.txt", "files/a.md"):
         write(it.root, name, "green tea")
-    write(it.root, "MEMORY.md", "green tea")
-    write(it.root, "memory/topics/deep/a.md", "green tea")
+    indexed = ["MEMORY.md", "SOUL.md", "USER.md", "memory/topics/deep/a.md"]
+    for name in indexed:
+        write(it.root, name, "green tea")
     it.sync()
-    assert sorted(it.found("tea")) == ["MEMORY.md", "memory/topics/deep/a.md"]
+    assert sorted(it.found("tea")) == indexed
 
 
 def test_links_are_not_followed(it: Home, tmp_path: Path) -> None:
@@ -131,13 +132,16 @@ def test_one_file_under_two_names_is_one_source(it: Home) -> None:
     assert it.found("tea") == ["MEMORY.md"]
 
 
+READ_AS = "memory/a.md is not UTF-8 and was read as {}. It becomes UTF-8 with the next change to it."
+
+
 @pytest.mark.parametrize(
     ("content", "notice"),
     [
         ("我喜欢绿茶\n".encode(), ""),
         ("我喜欢绿茶\n".encode("utf-8-sig"), ""),
-        ("我喜欢绿茶\n".encode("utf-16"), "memory/a.md is in UTF-16: it is read as such. Save it as UTF-8 to be sure."),
-        ("我喜欢绿茶\n".encode("gbk"), "memory/a.md is in GBK: it is read as such. Save it as UTF-8 to be sure."),
+        ("我喜欢绿茶\n".encode("utf-16"), READ_AS.format("utf-16")),
+        ("我喜欢绿茶\n".encode("gbk"), READ_AS.format("gb18030")),
     ],
     ids=["utf-8", "byte order mark", "utf-16", "gbk"],
 )

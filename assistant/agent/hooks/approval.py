@@ -10,6 +10,7 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
 from assistant.agent.approvals import Rules, judge
+from assistant.messages import ToolCallState
 
 _BEHAVIORS = {
     "allow": PermissionBehavior.ALLOW,
@@ -30,6 +31,11 @@ class ApprovalHook(MiddlewareBase):
         input_kwargs: dict[str, Any],
         next_handler: Callable[..., Awaitable[PermissionDecision]],
     ) -> PermissionDecision:
-        """The decision on one call. Nothing the person allowed once is remembered for the next call."""
+        """The decision on one call; one that asks is looked at again once the person has allowed it.
+
+        Nothing that was allowed is remembered for the next call.
+        """
         verdict = judge(input_kwargs["tool"].name, input_kwargs["tool_input"], self._rules)
+        if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
+            return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="The person allowed this call.")
         return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=verdict.reason, bypass_immune=True)

@@ -34,14 +34,19 @@ class MemoryCompactionHook(MiddlewareBase):
         """Take the newest compaction back before the next step of the running turn."""
         self._is_undo_requested = True
 
+    def take_requests(self) -> tuple[bool, str | None]:
+        """Whether an undo, and with which hint a compaction, was requested and not done; they count as done then."""
+        requests = self._is_undo_requested, self._requested_hint
+        self._is_undo_requested, self._requested_hint = False, None
+        return requests
+
     async def on_compress_context(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., Awaitable[None]]
     ) -> None:
         """The gate and the four steps. Whatever goes wrong here is told, and the turn goes on with what it has."""
-        if self._is_undo_requested:
-            self._is_undo_requested = False
-            self._undo()
-        hint, self._requested_hint = self._requested_hint, None
+        is_undo_requested, hint = self.take_requests()
+        if is_undo_requested:
+            await self._undo()
         await self._check("automatic" if hint is None else "manual", hint or "")
 
     async def on_reasoning(
@@ -79,8 +84,8 @@ class MemoryCompactionHook(MiddlewareBase):
                 f"The context could not be compacted ({type(error).__name__}: {error}). Nothing was lost."
             )
 
-    def _undo(self) -> None:
+    async def _undo(self) -> None:
         try:
-            self._context.undo()
+            await self._context.undo()
         except PalimpsestError as error:
             self._context.tell(str(error))

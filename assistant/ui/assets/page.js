@@ -8,7 +8,7 @@
     sidebarToggle: ".toggle-button",
     newChat: "#new-chat",
     send: "#composer .submit-button",
-    stop: "#composer .stop-button",
+    stop: "#stop button",
     composer: "#composer textarea",
     message: "#chat [data-testid='bot'], #chat [data-testid='user']",
     editor: "#editor .cm-content",
@@ -17,11 +17,6 @@
   };
 
   const buses = {};
-  window.palimpsest = {
-    connect(id, trigger) {
-      buses[id] = trigger;
-    },
-  };
 
   const decode = (coded) => {
     const bytes = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
@@ -36,6 +31,13 @@
     if (action === "open-session" && isNarrow()) closeSidebar("#left");
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
+  };
+
+  window.palimpsest = {
+    connect(id, trigger) {
+      buses[id] = trigger;
+    },
+    send,
   };
 
   document.addEventListener("click", (event) => {
@@ -119,13 +121,11 @@
     window.history.replaceState(null, "", url);
   };
 
-  let copiedText = null;
   const copyWhatCame = () => {
     const element = document.querySelector(`#copied .${TOKEN}-copied`);
     if (!element || element.dataset.done) return;
     element.dataset.done = "yes";
-    copiedText = element.textContent;
-    navigator.clipboard?.writeText(copiedText).catch(() => {});
+    navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
   let isDue = false;

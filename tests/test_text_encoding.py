@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.memory.decoding import DecodedText, decode_text
+from assistant.text_encoding import DecodedText, decode_text
 
 CHINESE = "我喜欢龙井茶，每天三点开会。\n- 项目使用 Python\n"
 LATIN = "- likes tea\n- lives in Köln, café à côté\n"

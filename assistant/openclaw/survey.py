@@ -1,0 +1,272 @@
+"""A session read once: of every line what the rest of the work needs to know, and the parsed JSON let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from assistant.errors import TranscriptError
+from assistant.openclaw.contents import Content, content_chars, read_content, summary_text
+from assistant.openclaw.entries import Entry, EntryKind, Fields, read_line, text_or_none
+from assistant.openclaw.estimate import Weigh
+from assistant.openclaw.findings import Finder, Finding
+from assistant.openclaw.lines import CallNote, Line, ResultNote
+from assistant.openclaw.marker import Marker, read_marker
+from assistant.openclaw.tools import call_shape, has_failed, is_empty_handed
+from assistant.openclaw.tree import Form, Walk, walk
+from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry, own_words
+
+NEWEST_VERSION = 3
+# Lines that say nothing about the file as a whole: what they are depends on their bytes alone.
+_REUSABLE: frozenset[EntryKind] = frozenset({"user", "assistant", "result", "bash"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines that live and die together: one assistant line with its calls, and every result of them."""
+
+    lines: tuple[int, ...]
+    open_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A whole session file, read."""
+
+    lines: tuple[Line, ...]
+    form: Form
+    header: int | None
+    session_id: str
+    cwd: str
+    version: int
+    walk: Walk
+    units: tuple[Unit, ...]
+    marker: Marker | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def chars(self) -> int:
+        """Characters of the whole file."""
+        return sum(line.chars for line in self.lines)
+
+    @property
+    def newline(self) -> bytes:
+        """How this file ends its lines."""
+        return b"\r\n" if self.lines and self.lines[0].raw.endswith(b"\r\n") else b"\n"
+
+
+def survey_session(
+    raw_lines: Iterable[bytes], weigh: Weigh, with_findings: bool = True, known: Survey | None = None
+) -> Survey:
+    """Read every line once. Raises `TranscriptError` for a file that is no session of a known form.
+
+    A line that stood byte for byte in `known` is not parsed a second time.
+    """
+    reader = _Reader(weigh, with_findings, known)
+    for at, raw in enumerate(raw_lines):
+        reader.read(at, raw)
+    return reader.finish()
+
+
+class _Reader:
+    """Goes through the lines in order and keeps what they were."""
+
+    def __init__(self, weigh: Weigh, with_findings: bool, known: Survey | None) -> None:
+        self._weigh = weigh
+        self._finder = Finder() if with_findings else None
+        self._lines: list[Line] = []
+        self._header: int | None = None
+        self._header_fields: Fields = {}
+        self._marker: Marker | None = None
+        self._has_parsed = False
+        self._has_messages = False
+        self._is_check = known is not None
+        self._known = {line.raw: line for line in known.lines[1:] if line.kind in _REUSABLE} if known else {}
+
+    def read(self, at: int, raw: bytes) -> None:
+        known = self._known.get(raw) if self._known else None
+        if known is not None:
+            self._has_parsed = self._has_messages = True
+            self._lines.append(known)
+            return
+        entry = read_line(raw, is_first=at == 0)
+        if entry.fields is not None:
+            self._note_frame(at, entry, entry.fields)
+        content = read_content(entry)
+        line = describe_line(raw, entry, content, self._weigh, is_checked_only=self._is_check)
+        if self._finder is not None:
+            if entry.kind == "user":
+                self._finder.hear_user(at, own_words(content.text))
+            elif entry.kind == "assistant":
+                self._finder.hear_assistant(at, content.text, line.asks)
+        self._lines.append(line)
+
+    def finish(self) -> Survey:
+        form, version = self._form()
+        lines = tuple(self._lines)
+        return Survey(
+            lines=lines,
+            form=form,
+            header=self._header,
+            session_id=text_or_none(self._header_fields.get("id")) or "",
+            cwd=text_or_none(self._header_fields.get("cwd")) or "",
+            version=version,
+            walk=walk(lines, form),
+            units=find_units(lines),
+            marker=self._marker,
+            findings=tuple(self._finder.findings) if self._finder is not None else (),
+        )
+
+    def _note_frame(self, at: int, entry: Entry, fields: Fields) -> None:
+        if entry.kind == "header":
+            if self._has_parsed and self._header is None:
+                raise TranscriptError(
+                    f"Line {at + 1} is a session header, but not the first entry: OpenClaw reads such a file as empty."
+                    " It is left as it is."
+                )
+            if self._header is None:
+                self._header, self._header_fields = at, fields
+        elif "parentUuid" in fields:
+            raise TranscriptError("This is a session of Claude Code, a form this program does not write.")
+        self._has_parsed = True
+        self._has_messages = self._has_messages or entry.message is not None
+        if entry.kind == "marker":
+            self._marker = read_marker(fields) or self._marker
+
+    def _form(self) -> tuple[Form, int]:
+        if self._header is None:
+            if not self._has_messages:
+                raise TranscriptError("No line of this file is a session header or a message.")
+            return "plain", 0
+        if text_or_none(self._header_fields.get("id")) is None:
+            raise TranscriptError(
+                "The session header has no id: OpenClaw reads such a file as empty. It is left as it is."
+            )
+        version = self._header_fields.get("version", 1)
+        if not isinstance(version, int) or version > NEWEST_VERSION:
+            raise TranscriptError(
+                f"The session has version {version!r}; this program knows versions up to {NEWEST_VERSION}."
+                " It is left as it is."
+            )
+        return ("tree" if version >= 2 else "chain"), version
+
+
+def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh, is_checked_only: bool = False) -> Line:
+    """What is kept of a line; of one that is only checked, not what its words mean."""
+    chars = len(entry.text) + _ending_chars(raw) + (raw[:3] == b"\xef\xbb\xbf")
+    tokens = weigh(entry.text) * chars / len(entry.text) if entry.text else float(weigh(" " * chars))
+    if entry.fields is None:
+        return Line(raw, entry.kind, chars, tokens)
+    seen_chars = content_chars(entry, content)
+    calls = tuple(
+        [
+            CallNote(c.id, c.name, "other" if is_checked_only else call_shape(c), _argument_chars(c.arguments))
+            for c in content.calls
+        ]
+    )
+    results = _result_notes(entry, content, is_checked_only)
+    cuttable = [*[call.argument_chars for call in calls], *[result.chars for result in results]]
+    text = content.text
+    own = own_words(text) if entry.kind == "user" else text
+    spoken = entry.kind in ("user", "assistant") and not is_checked_only
+    return Line(
+        raw=raw,
+        kind=entry.kind,
+        chars=chars,
+        tokens=tokens,
+        id=entry.id,
+        parent_id=entry.parent_id,
+        has_parent_key=entry.has_parent_key,
+        first_kept=_first_kept(entry.fields),
+        content_chars=seen_chars,
+        content_tokens=tokens * seen_chars / chars,
+        text_chars=len(text),
+        thinking_chars=sum(map(len, content.thoughts)) if content.thoughts else 0,
+        opening=first_sentence(own) if spoken and own else "",
+        is_pleasantry=spoken and is_pleasantry(own),
+        asks=spoken and entry.kind == "assistant" and asks_something(text),
+        has_own_words=entry.kind == "user" and bool(own or content.image_count),
+        has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
+        cuttable_chars=max(cuttable) if cuttable else 0,
+        calls=calls,
+        results=results,
+        fingerprint=hash(text) if entry.kind in ("user", "system", "injected") else 0,
+        label_target=text_or_none(entry.fields.get("targetId")) if entry.fields.get("type") == "label" else None,
+        summary=summary_text(entry) if entry.kind in ("summary", "spoken_summary") else "",
+    )
+
+
+def find_units(lines: Sequence[Line]) -> tuple[Unit, ...]:
+    """Calls with their results, in the order of the calls. A result belongs to the newest open call of its id."""
+    members: dict[int, list[int]] = {}
+    open_calls: dict[str, int] = {}
+    unanswered: dict[int, int] = {}
+    for at, line in enumerate(lines):
+        for result in line.results:
+            owner = open_calls.pop(result.call_id, None) if result.call_id is not None else None
+            if owner is None:
+                members.setdefault(at, [at])
+            else:
+                unanswered[owner] -= 1
+                if at not in members[owner]:
+                    members[owner].append(at)
+        if line.calls:
+            members.setdefault(at, [at])
+            unanswered[at] = len(line.calls)
+            open_calls.update({call.id: at for call in line.calls if call.id is not None})
+    return _joined_where_they_share([Unit(tuple(found), unanswered.get(at, 0)) for at, found in members.items()])
+
+
+def _joined_where_they_share(units: list[Unit]) -> tuple[Unit, ...]:
+    """One line may answer the calls of two others; then all three are one unit."""
+    place: dict[int, int] = {}
+    joined: list[Unit | None] = []
+    for unit in units:
+        shared = {place[line] for line in unit.lines if line in place}
+        parts = [part for at in sorted(shared) if (part := joined[at]) is not None]
+        for at in shared:
+            joined[at] = None
+        lines = sorted({line for part in [*parts, unit] for line in part.lines})
+        place.update(dict.fromkeys(lines, len(joined)))
+        joined.append(Unit(tuple(lines), unit.open_calls + sum(part.open_calls for part in parts)))
+    return tuple(unit for unit in joined if unit is not None)
+
+
+def _ending_chars(raw: bytes) -> int:
+    return len(raw) - len(raw.rstrip(b"\r\n")) if raw.endswith((b"\n", b"\r")) else 0
+
+
+def _first_kept(fields: Fields) -> str | int | None:
+    value = fields.get("firstKeptEntryId", fields.get("firstKeptEntryIndex"))
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _argument_chars(arguments: object) -> int:
+    """The longest single text among the arguments: that is what the ladder can cut."""
+    if isinstance(arguments, str):
+        return len(arguments)
+    if isinstance(arguments, dict):
+        return max((_argument_chars(value) for value in arguments.values()), default=0)
+    if isinstance(arguments, list):
+        return max((_argument_chars(value) for value in arguments), default=0)
+    return 0
+
+
+def _result_notes(entry: Entry, content: Content, is_checked_only: bool) -> tuple[ResultNote, ...]:
+    if entry.kind == "bash" and entry.message is not None:
+        output = text_or_none(entry.message.get("output")) or ""
+        code = entry.message.get("exitCode")
+        return (ResultNote(None, len(output), isinstance(code, int) and code != 0, not output.strip()),)
+    if not content.results:
+        return ()
+    return tuple(
+        [
+            ResultNote(
+                result.call_id,
+                sum(map(len, result.texts)) + result.image_chars,
+                not is_checked_only and has_failed(result),
+                not is_checked_only and is_empty_handed(result),
+            )
+            for result in content.results
+        ]
+    )

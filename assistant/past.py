@@ -1,0 +1,56 @@
+"""What a reader who comes now is told of the past: all of it, or all before the running turn (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from assistant.events import ApprovalRequested, Event, ToolFinished, TurnFailed, TurnFinished
+from assistant.journal_rows import BlockRow, Row
+from assistant.transcript import events_of_rows
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn that runs: its number in the event log, and what was past when it began.
+
+    `past_rows` is None for a turn that begins with its question. One that goes on tells only what comes: the journal
+    rows there were when it went on are past, but for the ends of the calls that were parked then.
+    """
+
+    turn_id: str
+    start: int
+    past_rows: int | None = None
+    parked_ids: frozenset[str] = frozenset()
+
+
+def past_of(rows: Sequence[Row], compaction_id: str | None, approvals: Sequence[ApprovalRequested]) -> list[Event]:
+    """The whole past while nothing runs. Calls that wait for the person are shown as cards, not as interrupted."""
+    history = events_of_rows(rows, compaction_id)
+    return _parked(history, {approval.call_id for approval in approvals}, approvals) if approvals else history
+
+
+def past_before(
+    rows: Sequence[Row], compaction_id: str | None, turn: RunningTurn, approvals: Sequence[ApprovalRequested]
+) -> list[Event]:
+    """What is told before the events of a running turn; cards that waited when it began and still do are shown."""
+    stop = _question_index(rows, turn.turn_id) if turn.past_rows is None else turn.past_rows
+    history = events_of_rows(rows, compaction_id, stop)
+    if not turn.parked_ids:
+        return history
+    return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
+
+
+def _parked(history: Sequence[Event], call_ids: Collection[str], approvals: Sequence[ApprovalRequested]) -> list[Event]:
+    """A history whose last turn waits: its calls have no end yet, and the cards stand before the turn's own."""
+    told = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
+    turn_id = ""
+    while told and isinstance(end := told[-1], TurnFinished | TurnFailed):
+        turn_id = end.turn_id
+        told.pop()
+    return [*told, *approvals, TurnFinished(turn_id, "awaiting_approval")]
+
+
+def _question_index(rows: Sequence[Row], message_id: str) -> int:
+    found = (index for index, row in enumerate(rows) if isinstance(row, BlockRow) and row.message_id == message_id)
+    return next(found, len(rows))

@@ -1,0 +1,242 @@
+"""A process that has everything imported and forks children: each talks on in one home until it is killed.
+
+`python -m benchmarks.replaying.nursery` reads an `Order` as JSON from standard input and prints a `Tally` as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import random
+import select
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from assistant.assembly import Assistant, open_assistant, open_store
+from assistant.commands import respond
+from assistant.conversation import Conversation
+from assistant.events import ContextCompressed, TurnFailed, TurnFinished
+from assistant.journal_rows import BlockRow, CompactionRow
+from assistant.settings import Settings
+from benchmarks.replaying.account import account_of
+from benchmarks.replaying.path import task_text, write_task_files
+
+LONGEST_SECONDS = 1.5
+"""A child that has opened its conversation is killed at a random moment within this time."""
+_READY_SECONDS = 60.0
+_END_SECONDS = 240.0
+# Of the children, this share is killed at any moment from the fork on, while it opens the home.
+_EARLY_SHARE = 0.2
+_EARLY_SECONDS = 0.4
+_TASK_EVERY = 15
+_TASK_STEPS = 5
+_LAST_MESSAGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to do: kill children that send `messages` to the model at `base_url`, then let one come to its end."""
+
+    home: str
+    base_url: str
+    window_tokens: int
+    compact_threshold: int | None
+    messages: list[str]
+    kills: int
+    seed: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of it; one line for each fault."""
+
+    kills: int = 0
+    cut_turns: int = 0
+    compactions: int = 0
+    questions: int = 0
+    faults: list[str] = field(default_factory=list[str])
+
+
+class Nursery:
+    """Forks, kills, and looks at what is left."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._chance = random.Random(order.seed)
+        self._settings = Settings(
+            home=Path(order.home),
+            provider="openai",
+            base_url=order.base_url,
+            max_input_length=order.window_tokens,
+            compact_threshold=order.compact_threshold,
+            embedder="none",
+            timezone="UTC",
+        )
+        self._told = Path(order.home).parent / "told.jsonl"
+        self._told.touch()
+
+    def run(self) -> Tally:
+        """All kills, then a child that ends by itself."""
+        paths = write_task_files(self._settings.home / "files" / "reports")
+        plan = _with_tasks(self._order.messages, [str(path) for path in paths])
+        tally = Tally()
+        for number in range(1, self._order.kills + 1):
+            is_killed = self._raise_child(plan, number)
+            tally.kills += is_killed
+            tally.faults += [f"after kill {number}: {fault}" for fault in self._faults()]
+            if not is_killed:
+                tally.faults.append(f"child {number} ended before it was killed")
+                break
+        self._let_end(plan)
+        tally.faults += self._faults()
+        self._count(tally)
+        return tally
+
+    def _raise_child(self, plan: Sequence[str], number: int) -> bool:
+        """Fork, wait for a random moment, kill; False when the child had ended by itself."""
+        ready, pid = self._fork(plan, number, len(plan))
+        if self._chance.random() < _EARLY_SHARE:
+            _wait(ready, self._chance.uniform(0.0, _EARLY_SECONDS))
+        else:
+            _wait(ready, _READY_SECONDS)
+            _wait(ready, self._chance.uniform(0.0, LONGEST_SECONDS))
+        is_alive = os.waitpid(pid, os.WNOHANG) == (0, 0)
+        if is_alive:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        os.close(ready)
+        return is_alive
+
+    def _let_end(self, plan: Sequence[str]) -> None:
+        ready, pid = self._fork(plan, 0, _LAST_MESSAGES)
+        _wait(ready, _READY_SECONDS)
+        _wait(ready, _END_SECONDS)
+        os.waitpid(pid, 0)
+        os.close(ready)
+
+    def _fork(self, plan: Sequence[str], number: int, most: int) -> tuple[int, int]:
+        """The reading end of the child's pipe, and its process id."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(writing)
+            return reading, pid
+        try:
+            os.close(reading)
+            child = _Child(self._settings, plan, self._told, writing, random.Random(self._order.seed + number))
+            asyncio.run(child.talk_on(most))
+        except BaseException:
+            _append(self._told, {"fault": traceback.format_exc()})
+        finally:
+            os._exit(0)
+
+    def _faults(self) -> list[str]:
+        """What is wrong on disk now, and what the children told."""
+        told = [json.loads(line) for line in self._told.read_text(encoding="utf-8").splitlines()]
+        faults = [str(line["fault"]) for line in told if "fault" in line]
+        store = open_store(self._settings)
+        for summary in store.sessions.list():
+            sent = [str(line["sent"]) for line in told if "sent" in line]
+            session = store.sessions.load(summary.session_id)
+            faults += account_of(store.workspace.dialog_folder, store.journal, session, sent).faults
+        return faults
+
+    def _count(self, tally: Tally) -> None:
+        store = open_store(self._settings)
+        told = [json.loads(line) for line in self._told.read_text(encoding="utf-8").splitlines()]
+        tally.cut_turns = sum("cut" in line for line in told)
+        rows = [row for summary in store.sessions.list() for row in store.journal.rows(summary.session_id)]
+        tally.compactions = sum(isinstance(row, CompactionRow) for row in rows)
+        tally.questions = sum(isinstance(row, BlockRow) and row.role == "user" for row in rows)
+
+
+class _Child:
+    """Opens the home, goes on where the last child was killed, and sends what was not sent yet."""
+
+    def __init__(self, settings: Settings, plan: Sequence[str], told: Path, pipe: int, chance: random.Random) -> None:
+        self._settings = settings
+        self._plan = plan
+        self._told = told
+        self._pipe = pipe
+        self._chance = chance
+
+    async def talk_on(self, most: int) -> None:
+        async with open_assistant(self._settings) as assistant:
+            conversation = assistant.conversations.newest_or_new()
+            os.write(self._pipe, b"r")
+            if _is_cut(conversation):
+                _append(self._told, {"cut": conversation.session_id})
+                conversation.continue_turn()
+                await conversation.wait()
+            asked = _asked(assistant, conversation)
+            for text in [text for text in self._plan if text not in asked][:most]:
+                await self._say(assistant, conversation, text)
+            await assistant.flushes.wait()
+        os.write(self._pipe, b"d")
+
+    async def _say(self, assistant: Assistant, conversation: Conversation, text: str) -> None:
+        events = respond(assistant.conversations, conversation, text)
+        is_compacted = False
+        first = True
+        async for event in events:
+            if first:
+                # By the first event the message was taken.
+                _append(self._told, {"sent": text})
+                first = False
+            is_compacted |= isinstance(event, ContextCompressed)
+            if isinstance(event, TurnFailed):
+                _append(self._told, {"fault": f"a turn failed: {event.error}"})
+        if is_compacted and self._chance.random() < 0.3:
+            conversation.undo()
+            await conversation.wait()
+
+
+def _is_cut(conversation: Conversation) -> bool:
+    ends = [event for event in conversation.attach().history if isinstance(event, TurnFinished | TurnFailed)]
+    return bool(ends) and isinstance(ends[-1], TurnFinished) and ends[-1].reason == "interrupted"
+
+
+def _asked(assistant: Assistant, conversation: Conversation) -> set[str]:
+    rows = assistant.store.journal.rows(conversation.session_id)
+    return {
+        row.block.text for row in rows if isinstance(row, BlockRow) and row.role == "user" and row.block.type == "text"
+    }
+
+
+def _with_tasks(messages: Sequence[str], paths: Sequence[str]) -> list[str]:
+    plan: list[str] = []
+    for number, message in enumerate(messages, start=1):
+        plan.append(message)
+        if number % _TASK_EVERY == 0:
+            plan.append(f"{task_text(_TASK_STEPS, [Path(path) for path in paths])} It is number {number}.")
+    return plan
+
+
+def _wait(pipe: int, seconds: float) -> None:
+    """Wait for the next word of the child, at most so long."""
+    if select.select([pipe], [], [], seconds)[0]:
+        os.read(pipe, 1)
+
+
+def _append(path: Path, line: dict[str, str]) -> None:
+    """One write, so that a kill leaves a whole line or none."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    os.write(descriptor, (json.dumps(line, ensure_ascii=False) + "\n").encode())
+    os.close(descriptor)
+
+
+def main() -> None:
+    """One order, one tally."""
+    logging.basicConfig(level=logging.ERROR)
+    order = Order(**json.loads(sys.stdin.read()))
+    print(json.dumps(asdict(Nursery(order).run()), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""One server and one browser for all browser tests, and a fresh tab with a new conversation for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from assistant.settings import Settings
+from assistant.ui.page import PageServer, start
+from assistant.ui.ports import OpenAssistant
+from tests.fakes.conversation import FakeAssistant, fake_assistant, opened, past_conversation
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WAIT_MILLISECONDS = 20_000
+Serve = Callable[[Callable[[], AbstractAsyncContextManager[OpenAssistant]], Path], PageServer]
+
+
+@dataclass
+class Chat:
+    """A tab, and what it asked for."""
+
+    page: Page
+    address: str
+    requests: list[str] = field(default_factory=list)
+
+    def open(self, query: str = "") -> None:
+        """Load the page and wait until it is the person's."""
+        self.page.goto(f"{self.address}?{query}")
+        self.page.locator("html.p-settled").wait_for()
+        self.page.locator("#chat .message-row").first.wait_for()
+        self.page.locator("#files .p-file").first.wait_for(state="attached")
+
+    def start_new(self) -> None:
+        """Begin a new conversation."""
+        self.page.locator("#new-chat").click()
+        self.page.locator(".p-welcome .p-suggestion").first.wait_for()
+
+    def say(self, text: str) -> None:
+        """Type a message and press Enter."""
+        self.page.locator("#composer textarea").fill(text)
+        self.page.locator("#composer textarea").press("Enter")
+
+    def wait_for_end(self) -> None:
+        """Wait until the newest turn has ended."""
+        expect(self.page.locator("#stop button")).to_have_count(0)
+        self.page.locator("#chat .p-foot, #chat .p-failed, #chat .p-stopped").last.wait_for()
+
+    def act(self, action: str, target: str) -> None:
+        """What a click on a card's button sends, whether or not there is such a button."""
+        self.page.evaluate("([action, target]) => window.palimpsest.send(action, target)", [action, target])
+
+    @property
+    def answers(self) -> str:
+        """All that the conversation shows."""
+        return self.page.locator("#chat .message-wrap").inner_text()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Generator[Serve]:
+    """Serves the page of whatever assistant a factory opens, on a free port, until the session ends."""
+    servers: list[PageServer] = []
+
+    def serve_one(opener: Callable[[], AbstractAsyncContextManager[OpenAssistant]], home: Path) -> PageServer:
+        servers.append(start(Settings(home=home), opener))
+        return servers[-1]
+
+    yield serve_one
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def assistant(tmp_path_factory: pytest.TempPathFactory) -> FakeAssistant:
+    """The assistant behind the page; it has one long past conversation."""
+    assistant = fake_assistant(tmp_path_factory.mktemp("home"))
+    assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
+    return assistant
+
+
+@pytest.fixture(scope="session")
+def server(serve: Serve, assistant: FakeAssistant) -> PageServer:
+    """The page that all tests of this folder share."""
+    return serve(lambda: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Generator[Browser]:
+    """One Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Generator[BrowserContext]:
+    """A browser that knows nothing of other tests."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(WAIT_MILLISECONDS)
+    expect.set_options(timeout=WAIT_MILLISECONDS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def open_tab(context: BrowserContext, server: PageServer) -> Callable[[], Chat]:
+    """Opens one more tab of the page."""
+
+    def open_one() -> Chat:
+        chat = Chat(context.new_page(), server.url)
+        chat.page.on("request", lambda request: chat.requests.append(request.url))
+        return chat
+
+    return open_one
+
+
+@pytest.fixture
+def chat(open_tab: Callable[[], Chat], assistant: FakeAssistant) -> Generator[Chat]:
+    """A tab with a new conversation. Whatever a test does, the page asks nobody outside."""
+    assistant.gate.clear()
+    chat = open_tab()
+    chat.open()
+    chat.start_new()
+    yield chat
+    assistant.gate.set()
+    outside = [url for url in chat.requests if not re.match(r"(http://127\.0\.0\.1:\d+/|data:|blob:)", url)]
+    assert outside == []

@@ -1,0 +1,80 @@
+"""The memory editor in the browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Chat
+from tests.fakes.conversation import FakeAssistant
+
+pytestmark = pytest.mark.browser
+
+
+def add_line(chat: Chat, line: str) -> None:
+    """Type a line at the end of the file."""
+    chat.page.locator("#editor .cm-content").click()
+    chat.page.keyboard.press("Control+End")
+    chat.page.keyboard.type(f"\n{line}")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text(line)
+
+
+def open_file(chat: Chat, name: str) -> None:
+    """Open a file from the list."""
+    chat.page.locator("#files .p-file", has_text=name).click()
+    expect(chat.page.locator("#file-head h2")).to_contain_text(name)
+
+
+def test_an_edit_is_saved_to_the_file(chat: Chat, assistant: FakeAssistant) -> None:
+    open_file(chat, "SOUL.md")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Calm, exact, brief.")
+    add_line(chat, "Speaks plainly.")
+    expect(chat.page.locator("#file-head")).to_contain_text("not saved")
+    chat.page.locator("#save").click()
+    expect(chat.page.locator("#file-head .p-file-state")).to_have_text("saved")
+    assert (assistant.workspace.root / "SOUL.md").read_text("utf-8").endswith("Speaks plainly.\n")
+
+
+def test_a_change_on_disk_under_an_edit_is_refused_and_not_overwritten(chat: Chat, assistant: FakeAssistant) -> None:
+    path = assistant.workspace.root / "USER.md"
+    open_file(chat, "USER.md")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Zürich")
+    add_line(chat, "Typed in the page.")
+    path.write_text(path.read_text("utf-8") + "- Written by another hand\n", "utf-8")
+    chat.page.locator("#save").click()
+    banner = chat.page.locator(".p-conflict")
+    expect(banner).to_contain_text("Nothing has been overwritten")
+    assert "Typed in the page." not in path.read_text("utf-8")
+    banner.get_by_role("button", name="Show diff").click()
+    expect(banner.locator(".p-diff-minus")).to_contain_text("Written by another hand")
+    expect(banner.locator(".p-diff-plus")).to_contain_text("Typed in the page.")
+    banner.get_by_role("button", name="Overwrite").click()
+    expect(banner).to_have_count(0)
+    assert "Typed in the page." in path.read_text("utf-8")
+    assert "another hand" not in path.read_text("utf-8")
+
+
+def test_reload_takes_what_stands_on_disk(chat: Chat, assistant: FakeAssistant) -> None:
+    path = assistant.workspace.root / "memory" / "2026-11-29.md"
+    open_file(chat, "2026-11-29.md")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Alfama")
+    add_line(chat, "Dropped.")
+    path.write_text("# From outside\n", "utf-8")
+    chat.page.locator(".p-conflict").get_by_role("button", name="Reload").click()
+    expect(chat.page.locator("#editor .cm-content")).to_have_text("# From outside")
+
+
+def test_an_untouched_editor_follows_the_disk(chat: Chat, assistant: FakeAssistant) -> None:
+    open_file(chat, "2026-11-30.md")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Moved the dentist")
+    (assistant.workspace.root / "memory" / "2026-11-30.md").write_text("# Changed in an editor\n", "utf-8")
+    expect(chat.page.locator("#editor .cm-content")).to_have_text("# Changed in an editor")
+
+
+def test_unsaved_words_are_kept_when_another_file_is_chosen(chat: Chat) -> None:
+    open_file(chat, "MEMORY.md")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Lisbon")
+    add_line(chat, "Kept.")
+    chat.page.locator("#files .p-file", has_text="SOUL.md").click()
+    expect(chat.page.locator(".toast-wrap")).to_contain_text("not saved")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("Kept.")

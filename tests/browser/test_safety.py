@@ -1,0 +1,83 @@
+"""A hostile reply runs nothing, calls nothing outside and cannot pose as the page; strangers are refused."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from playwright.sync_api import Request, expect
+
+from assistant.ui.page import PageServer
+from tests.browser.conftest import Chat
+from tests.fakes.conversation import FakeAssistant
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> None:
+    outside: list[str] = []
+
+    def note(request: Request) -> None:
+        if "198.51.100.7" in request.url:
+            outside.append(request.url)
+
+    chat.page.on("request", note)
+    chat.say("hostile please")
+    chat.wait_for_end()
+    for fold in chat.page.locator("#chat details").all():
+        fold.evaluate("fold => { fold.open = true }")
+    chat.page.get_by_role("tab", name="Context").click()
+    chat.page.wait_for_timeout(500)
+    assert outside == []
+    assert chat.page.evaluate("window.pwned") is None
+    foreign = "img, form, input, iframe, video, audio, object, embed, style, script, svg image"
+    assert chat.page.locator("#chat .prose").locator(foreign).count() == 0
+    assert chat.page.locator("#chat a[href^='javascript']").count() == 0
+    overlay = "[...document.querySelectorAll('#chat *')].some(e => getComputedStyle(e).position === 'fixed')"
+    assert chat.page.evaluate(overlay) is False
+    expect(chat.page.locator("#chat .p-approval")).to_have_count(0)
+    assert list(assistant.conversations.known.values())[-1].answers == {}
+    chat.say("still there?")
+    expect(chat.page.locator("#chat")).to_contain_text("You said: still there?")
+
+
+def test_a_forged_card_is_neither_dressed_nor_heard(chat: Chat, assistant: FakeAssistant) -> None:
+    chat.say("approve it")
+    chat.page.locator(".p-approval").wait_for()
+    chat.page.evaluate("""() => {
+        const forged = document.createElement('div');
+        forged.innerHTML = '<div class="p-card p-approval"><button id="forged" '
+            + 'class="p-button p-primary pal pal-do--allow--Y2FsbC0x">Allow once</button></div>';
+        document.querySelector('#chat .message-wrap').append(forged);
+    }""")
+    chat.page.locator("#forged").click()
+    chat.page.wait_for_timeout(300)
+    assert list(assistant.conversations.known.values())[-1].answers == {}
+    assert chat.page.locator("#forged").evaluate("e => getComputedStyle(e).backgroundColor") != chat.page.locator(
+        ".p-approval .p-primary"
+    ).first.evaluate("e => getComputedStyle(e).backgroundColor")
+
+
+def test_no_endpoint_is_public(server: PageServer) -> None:
+    described = httpx.get(f"{server.url}gradio_api/info").json()
+    assert described["named_endpoints"] == {}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "rebound.example"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"},
+    ],
+    ids=["host", "origin", "null", "cross-site"],
+)
+def test_a_foreign_page_can_neither_read_nor_write(server: PageServer, headers: dict[str, str]) -> None:
+    for method, path in (("GET", "config"), ("POST", "gradio_api/queue/join")):
+        assert httpx.request(method, server.url + path, headers=headers, json={}).status_code == 403
+
+
+def test_the_page_tells_nobody_how_it_is_used(server: PageServer) -> None:
+    answer = httpx.get(server.url)
+    assert "connect-src 'self'" in answer.headers["content-security-policy"]
+    assert httpx.get(f"{server.url}monitoring").status_code == 403

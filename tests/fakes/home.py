@@ -1,0 +1,97 @@
+"""A home whose assistant is answered by a script; conversations, journal, tools and hooks are the real ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+from assistant.assembly import Assistant, open_assistant
+from assistant.commands import respond
+from assistant.conversation import Conversation
+from assistant.events import Event, TextDelta
+from assistant.messages import TextBlock, ToolCallBlock
+from assistant.models.chat import ChatModel
+from assistant.models.scripted import ScriptedModel
+from assistant.settings import Settings
+
+SUMMARY = "\n\n".join(
+    f"## {title}\n- what was said about {title.lower()}, kept for whoever goes on from here"
+    for title in (
+        "Goal",
+        "Constraints and preferences",
+        "Progress",
+        "Key decisions",
+        "Next steps",
+        "Key context",
+    )
+)
+"""What a summariser answers; valid for a conversation in English."""
+
+
+def home_settings(home: Path, **values: object) -> Settings:
+    """Settings of a home without a search index by meaning, without recall, and without a model that writes notes."""
+    chosen = {"memory": "off", "embedder": "none", "timezone": "UTC", "language": "en", **values}
+    return Settings.model_validate({"home": home, **chosen})
+
+
+def connect_script(model: ScriptedModel) -> Callable[[Settings], Awaitable[ChatModel]]:
+    """Whatever the settings say, the script answers; it writes the summaries too."""
+
+    async def connect(settings: Settings) -> ChatModel:
+        return ChatModel(
+            model=model,
+            name="scripted",
+            provider="openai",
+            address="",
+            window_tokens=settings.max_input_length or model.context_size,
+            vocabulary="bytes",
+            is_language_model=True,
+            is_fit_for_summaries=True,
+            how="A script answers.",
+        )
+
+    return connect
+
+
+@asynccontextmanager
+async def scripted_assistant(home: Path, model: ScriptedModel, **values: object) -> AsyncGenerator[Assistant]:
+    """The assistant of a home that is answered by a script."""
+    async with open_assistant(home_settings(home, **values), connect=connect_script(model)) as assistant:
+        yield assistant
+
+
+async def say(assistant: Assistant, conversation: Conversation, text: str) -> list[Event]:
+    """What is told from a message or command on until nothing runs."""
+    async with aclosing(respond(assistant.conversations, conversation, text)) as told:
+        return [event async for event in told]
+
+
+async def until(conversation: Conversation, kind: type[Event], start: int) -> Event:
+    """The first event of a kind from number `start` on."""
+    async with aclosing(conversation.follow(start)) as told:
+        async for numbered in told:
+            if isinstance(numbered.event, kind):
+                return numbered.event
+    raise AssertionError("a conversation that is open never ends")
+
+
+def text(words: str) -> TextBlock:
+    """A text of the model."""
+    return TextBlock(text=words)
+
+
+def call(name: str, arguments: str, call_id: str) -> ToolCallBlock:
+    """A tool call of the model."""
+    return ToolCallBlock(id=call_id, name=name, input=arguments)
+
+
+def said_in(events: Sequence[Event]) -> str:
+    """The answer that events tell."""
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def kinds_of(events: Sequence[Event]) -> list[str]:
+    """What kinds of events were told, one for each run of the same kind; measures are left out."""
+    kinds = [event.type for event in events if event.type != "context_measured"]
+    return [kind for index, kind in enumerate(kinds) if not index or kinds[index - 1] != kind]

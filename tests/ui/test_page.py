@@ -1,0 +1,58 @@
+"""The page as Gradio builds it: nothing public, nothing from outside, and a start that is not slowed down."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from assistant.settings import Settings
+from assistant.ui.layout import head
+from assistant.ui.page import build
+from assistant.ui.ports import Loading
+
+
+@pytest.fixture
+async def config() -> dict[str, object]:
+    """What the browser is given to build the page; made in a loop, or Gradio makes one and leaves it open."""
+    demo, _ = build(Settings(), Loading())
+    return demo.get_config_file()  # type: ignore[return-value]
+
+
+def test_no_event_is_public(config: dict[str, object]) -> None:
+    dependencies = config["dependencies"]
+    assert isinstance(dependencies, list)
+    assert {dependency["api_visibility"] for dependency in dependencies} == {"private"}
+
+
+def test_nothing_of_the_person_is_baked_into_the_page(config: dict[str, object]) -> None:
+    assert "palimpsest-home" not in json.dumps(config, default=str)
+
+
+def test_the_head_of_the_page_fetches_nothing() -> None:
+    assert "http://" not in head()
+    assert "https://" not in head()
+
+
+@pytest.mark.parametrize(("host", "has_banner"), [("", False), ("127.0.0.1", False), ("0.0.0.0", True)])
+async def test_a_page_that_others_can_reach_says_so(host: str, has_banner: bool) -> None:
+    demo, _ = build(Settings(host=host), Loading())
+    assert ("reachable by others" in json.dumps(demo.get_config_file(), default=str)) is has_banner
+
+
+def test_gradio_is_imported_whole_without_writing_its_stubs() -> None:
+    code = """
+import sys
+from assistant.ui.page import import_gradio
+import_gradio()
+import inspect, gradio
+with gradio.Blocks() as demo:
+    gradio.Chatbot()
+assert demo.get_config_file()["components"]
+assert inspect.getfile(gradio.Chatbot)
+print([name for name in ("agentscope", "chromadb", "tiktoken") if name in sys.modules])
+"""
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
+    assert (finished.stdout.strip(), finished.returncode) == ("[]", 0), finished.stderr

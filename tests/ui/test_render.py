@@ -1,0 +1,160 @@
+"""Entries become messages of strings; buttons stand only where the server would act on them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from assistant.events import ApprovalRequested, MemoryChanged, TextDelta, TurnFinished, TurnStarted
+from assistant.ui.cards import TOKEN, action
+from assistant.ui.entries import (
+    ApprovalEntry,
+    CompactionEntry,
+    EndEntry,
+    Entry,
+    MemoryEntry,
+    NoticeEntry,
+    TextEntry,
+    ThinkingRow,
+    ToolRow,
+    Transcript,
+    UserEntry,
+    WorkEntry,
+    fold_all,
+)
+from assistant.ui.render import (
+    SummaryLine,
+    Window,
+    answer_text,
+    main_argument,
+    pretty_input,
+    render_entry,
+    render_transcript,
+    shown_text,
+    summary_lines,
+)
+from tests.fakes.conversation import HOSTILE, compaction
+
+REQUEST = ApprovalRequested("c1", "Bash", '{"command": "rm x"}', "rm x && echo $$", "It deletes files.")
+EVIL: tuple[Entry, ...] = (
+    TextEntry("b", HOSTILE),
+    UserEntry(HOSTILE, "m", ""),
+    WorkEntry((ThinkingRow("b", HOSTILE), ToolRow("c", HOSTILE, HOSTILE, "success", HOSTILE, HOSTILE, "a"))),
+    ApprovalEntry(replace(REQUEST, preview=HOSTILE, reason=HOSTILE, name=HOSTILE)),
+    CompactionEntry(replace(compaction("k"), summary=HOSTILE, carried_over=(HOSTILE,))),
+    MemoryEntry((MemoryChanged(HOSTILE, HOSTILE, f"+{HOSTILE}", HOSTILE),)),
+    NoticeEntry(HOSTILE, "warning"),
+    EndEntry("t", "failed", error=HOSTILE),
+)
+
+
+@pytest.mark.parametrize("entry", EVIL, ids=lambda entry: type(entry).__name__)
+def test_no_entry_lets_a_hostile_text_become_a_tag(entry: Entry) -> None:
+    content = render_entry(entry, is_last_end=True, undoable="k")["content"]
+    tags = set(re.findall(r"<([a-z!/][a-z0-9]*)", content.lower()))
+    assert tags <= {"div", "p", "span", "b", "i", "button", "details", "summary", "pre", "code", "/div", "/p"} | {
+        f"/{name}" for name in ("span", "b", "i", "button", "details", "summary", "pre", "code")
+    }
+    assert "![" not in content
+    assert type(content) is str
+
+
+@pytest.mark.parametrize("entry", EVIL[2:], ids=lambda entry: type(entry).__name__)
+def test_no_card_is_broken_by_a_blank_line_or_by_math(entry: Entry) -> None:
+    content = render_entry(entry, is_last_end=True)["content"]
+    assert "\n" not in content
+    assert "$$" not in content
+    assert content.startswith(f'<div class="{TOKEN} ')
+
+
+def test_a_pending_approval_shows_the_exact_command_and_two_buttons() -> None:
+    content = render_entry(ApprovalEntry(REQUEST))["content"]
+    assert "rm x &amp;&amp; echo &#36;&#36;" in content
+    assert action("allow", "c1") in content
+    assert action("deny", "c1") in content
+
+
+@pytest.mark.parametrize("state", ["allowed", "denied", "ended"])
+def test_a_settled_approval_has_no_buttons(state: str) -> None:
+    assert "<button" not in render_entry(ApprovalEntry(REQUEST, state))["content"]  # type: ignore[arg-type]
+
+
+def test_only_the_newest_standing_compaction_offers_to_undo() -> None:
+    entry = CompactionEntry(compaction("k1"))
+    assert action("undo", "k1") in render_entry(entry, undoable="k1")["content"]
+    assert action("undo", "k1") not in render_entry(entry, undoable="k2")["content"]
+
+
+def test_a_compaction_tells_what_it_did() -> None:
+    content = render_entry(CompactionEntry(compaction("k1")))["content"]
+    for words in ("91.2k", "23.7k", "−74 &#37;", "46 messages folded", "3 turns kept", "Summary that replaced them"):
+        assert words.replace("&#37;", "%") in content.replace("&#37;", "%")
+
+
+def test_only_the_last_end_offers_to_go_on() -> None:
+    end = EndEntry("t1", "interrupted")
+    assert action("continue", "t1") in render_entry(end, is_last_end=True)["content"]
+    assert "<button" not in render_entry(end)["content"]
+
+
+def test_the_newest_sixty_are_drawn_and_the_others_can_be_loaded() -> None:
+    transcript = Transcript(tuple(TextEntry(f"b{number}", f"text {number}") for number in range(100)))
+    messages = render_transcript(transcript, Window(), False)
+    assert len(messages) == 61
+    assert "40 earlier messages" in messages[0]["content"]
+    assert messages[1]["content"] == "text 40"
+    past = render_transcript(transcript, Window(end=70), False)
+    assert [past[1]["content"], past[-2]["content"]] == ["text 10", "text 69"]
+    assert "30 later messages" in past[-1]["content"]
+
+
+def test_what_waits_stands_at_the_end() -> None:
+    messages = render_transcript(Transcript((UserEntry("Hi", "m", ""),)), Window(), True, ["And then?"])
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert "Working" in messages[1]["content"]
+    assert "And then?" in messages[2]["content"]
+
+
+@pytest.mark.parametrize(
+    ("given", "main", "pretty"),
+    [
+        ('{"command": "ls -la", "timeout": 5}', "ls -la", "command: ls -la\ntimeout: 5"),
+        ('{"n": 1, "deep": {"a": "ä"}}', "n: 1, deep: {'a': 'ä'}", 'n: 1\ndeep: {"a": "ä"}'),
+        ("not json", "not json", "not json"),
+        ("[1]", "[1]", "[1]"),
+        ("", "", ""),
+    ],
+)
+def test_a_call_is_told_by_what_matters_of_it(given: str, main: str, pretty: str) -> None:
+    assert (main_argument(given), pretty_input(given)) == (main, pretty)
+
+
+def test_a_long_text_keeps_head_and_tail_and_says_what_is_missing() -> None:
+    text = "h" * 9_000 + "t" * 1_000
+    shown = shown_text(text)
+    assert shown.startswith("h" * 4_000 + "\n… 4,000 characters are not drawn here …\n")
+    assert shown.endswith("t" * 1_000)
+
+
+def test_the_answer_of_a_turn_is_copied_as_it_was_written() -> None:
+    events = [
+        TurnStarted("t1", "m1", "a", ""),
+        TextDelta("b1", "one"),
+        TurnFinished("t1", "completed"),
+        TurnStarted("t2", "m2", "b", ""),
+        TextDelta("b2", "**two** <b>"),
+        TextDelta("b3", "three"),
+        TurnFinished("t2", "completed"),
+    ]
+    assert answer_text(fold_all(Transcript(), events), "t2") == "**two** <b>\n\nthree"
+
+
+def test_the_headings_of_a_summary_lose_their_marks() -> None:
+    assert summary_lines("## Goal\nx\n\n# Next") == [
+        SummaryLine("heading", "Goal"),
+        SummaryLine("text", "x"),
+        SummaryLine("text", ""),
+        SummaryLine("heading", "Next"),
+    ]
