@@ -311,7 +311,7 @@ class Assistant:
             now=store.clock.now,
         )
         conversation.take_up_queued()
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
