@@ -58,12 +58,12 @@ class MemoryDesk:
             next_line=start + len(shown) if start + len(shown) <= len(all_lines) else None,
         )
 
-    def save(self, content: str, category: Category = "fact") -> MemoryChange | None:
+    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
         """Add the content where its category belongs; None when it stands there already."""
         file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
         heading = render("memory_heading", self.language(), category=category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
-        return self.notes.add_lines(file, heading, lines, Origin(WRITER, self.session_id))
+        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id))
 
 
 def memory_tools(desk: MemoryDesk) -> list[ToolBase]:
