@@ -63,6 +63,8 @@ Connect = Callable[[Settings], Awaitable[ChatModel]]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
+OFFLINE_PATIENCE_SECONDS = 30.0
+"""How long the built-in assistant waits for the index when it has only just been opened."""
 _LANGUAGE_MESSAGES = 5
 _DAY_SECONDS = 86_400
 
@@ -261,6 +263,8 @@ class Assistant:
             context_ids=lambda: {message.id for message in state.context},
             language=language,
             now=store.clock.now,
+            # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
+            patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
         )
         skills_folder = self.workspace.skills_folder
         toolkit = build_toolkit(
@@ -323,7 +327,7 @@ class Assistant:
             now=store.clock.now,
         )
         conversation.take_up_queued()
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:

@@ -120,6 +120,11 @@ class Meaning:
             raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
         return await asyncio.to_thread(self._nearest, vectors[0], count)
 
+    async def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question; nothing of it is kept. Raises `IndexingError`."""
+        vectors = await self.embedder.embed([question, *texts])
+        return [float(cosine) for cosine in vectors[1:] @ vectors[0]]
+
     async def purge(self) -> None:
         """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
         await asyncio.to_thread(self._keep_only_used, 0)

@@ -1,0 +1,144 @@
+"""What the offline assistant quotes of memory: the sentences that answer, each with where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from assistant.labels import CALLED_LABELS, NAME_LABELS, list_labels
+from assistant.models.offline_texts import TEXTS, OfflineTexts
+from assistant.passages import key_of, passages_of
+
+MAX_QUOTES = 3
+# A hit this much below the best one is company, not an answer.
+_LEAST_SHARE_OF_BEST = 0.6
+
+_HEAD = re.compile(r"\[(?P<path>.+?) \| (?P<day>\d{4}-\d{2}-\d{2})?[^|]*\| \D*(?P<relevance>[\d.]+)(?: \| .*)?\]$")
+_ROW = re.compile(r"(?P<mark>[> ]) *(?P<line>\d+)\t(?P<text>.*)$")
+_SPEAKER = re.compile(r"(user|assistant): ")
+_NUMBERED = re.compile(r" *(?P<line>\d+)\t(?P<text>.*)$")
+_FILE = re.compile(r'<memory path="(?P<path>[^"]*)">')
+_NOTICE = re.compile(r"[(（].+[)）]$")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_HEADING = re.compile(r"\s*#")
+_ORDER = re.compile(
+    r"(?:please |and )*(?:remember|note|keep in mind|write down|don'?t forget)(?:\s*:|\s+that\b)?\s+"
+    r"|(?:请你?|帮我)*(?:记住|记下来?|记一下|别忘了)[：:，,\s]*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sentence of memory and where it stands; `speaker` is empty for what stands in a memory file."""
+
+    text: str
+    path: str
+    line: int
+    day: str = ""
+    speaker: str = ""
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"`{self.path}:{self.line}`"
+
+
+def read_answers(result: str) -> list[Found]:
+    """The sentences that answer, best first, from the result of a memory search; each thing is said once.
+
+    What stands in memory files goes before what was said, and what the person said before what was answered.
+    """
+    found = [one for one in _marked(result) if not _is_own(one.text)]
+    kept: list[Found] = []
+    for one in sorted(found, key=_rank):
+        if not any(_says_the_same(one, other) for other in kept):
+            kept.append(one)
+    return [one for one in found if one in kept][:MAX_QUOTES]
+
+
+def read_notices(result: str) -> list[str]:
+    """What the search had to say about itself."""
+    after = result.rpartition("</memory>")[2]
+    return [line[1:-1] for line in after.splitlines() if _NOTICE.match(line)]
+
+
+def read_facts(result: str) -> list[Found]:
+    """What stands in a memory file that was read: no headings, no lines that wait to be filled."""
+    facts: list[Found] = []
+    for one in _numbered(result):
+        labels = list_labels(one.text)
+        if one.text.strip() and not _HEADING.match(one.text) and not (labels and not labels[0].value):
+            facts.append(Found(_BULLET.sub("", one.text, count=1).strip(), one.path, one.line))
+    return facts
+
+
+def read_names(result: str) -> list[Found]:
+    """The names in a memory file that was read: what to be called first, then the name itself."""
+    names: list[Found] = []
+    for labels in (CALLED_LABELS, NAME_LABELS):
+        for one in _numbered(result):
+            for line in list_labels(one.text):
+                if line.label.casefold() in labels and line.value:
+                    names.append(Found(line.value, one.path, one.line))
+    return names
+
+
+def write_quotes(found: Iterable[Found], texts: OfflineTexts) -> str:
+    """Each sentence as a quotation with its place below."""
+    return "\n\n".join(f"> {one.text}\n\n{_cite(one, texts)}" for one in found)
+
+
+def _cite(found: Found, texts: OfflineTexts) -> str:
+    match found.speaker:
+        case "user":
+            return texts.cite_person.format(place=found.place, day=found.day)
+        case "assistant":
+            return texts.cite_answer.format(place=found.place, day=found.day)
+        case _:
+            return texts.cite_note.format(place=found.place, day=f", {found.day}" if found.day else "")
+
+
+def _marked(result: str) -> Iterator[Found]:
+    path, day, relevance, best = "", "", 0.0, 0.0
+    for line in result.splitlines():
+        if head := _HEAD.match(line):
+            path, day, relevance = head["path"], head["day"] or "", float(head["relevance"])
+            best = best or relevance
+            continue
+        row = _ROW.match(line)
+        if row is None or row["mark"] != ">" or relevance < best * _LEAST_SHARE_OF_BEST:
+            continue
+        speaker = _SPEAKER.match(row["text"]) if path.startswith("dialog/") else None
+        text = row["text"].removeprefix(speaker[0]) if speaker else row["text"]
+        text = _ORDER.sub("", _plain(text), count=1) if speaker and speaker[1] == "user" else _plain(text)
+        if text:
+            yield Found(text, path, int(row["line"]), day, speaker[1] if speaker else "")
+
+
+def _numbered(result: str) -> Iterator[Found]:
+    path = found["path"] if (found := _FILE.search(result)) else ""
+    for line in result.splitlines():
+        if row := _NUMBERED.match(line):
+            yield Found(row["text"], path, int(row["line"]))
+
+
+def _plain(row: str) -> str:
+    """What the row says, without bullet and quotation."""
+    said = [passage.text for passage in passages_of(row)]
+    return " ".join(said).replace("<\\/", "</")
+
+
+def _is_own(text: str) -> bool:
+    """True for a sentence of this assistant's own, which answers nothing."""
+    return any(text in sentence for texts in TEXTS.values() for sentence in texts.sentences)
+
+
+def _rank(found: Found) -> int:
+    return {"": 0, "user": 1}.get(found.speaker, 2)
+
+
+def _says_the_same(one: Found, other: Found) -> bool:
+    said, told = key_of(one.text), key_of(other.text)
+    return said in told or told in said
