@@ -18,7 +18,7 @@ from assistant.atomic_io import replace_text
 from assistant.errors import PalimpsestError
 from assistant.events import RecalledLine
 from assistant.forget import ForgetFiles, ForgetItem, find_passages
-from assistant.forget_places import Gone, Place, Places
+from assistant.forget_places import Gone, Places
 from assistant.journal import BlockRow, CompactionRow, Journal, RecalledRow
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
