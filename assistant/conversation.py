@@ -12,6 +12,7 @@ from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.memory_tools import MemoryDesk
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text
@@ -62,6 +63,7 @@ class Conversation:
         compaction: MemoryCompactionHook,
         steps: StepHook,
         recall: RecallHook | None,
+        desk: MemoryDesk,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
@@ -74,11 +76,14 @@ class Conversation:
         self._compaction = compaction
         self._steps = steps
         self._recall = recall
+        self.desk = desk
+        """What the conversation may do with memory, for the person as for the model."""
         self._workspace = workspace
         self._language = language
         self._now = now
         self._jobs: JobQueue[Job] = JobQueue(self._run, events.wake, f"turn of {self.session_id}")
         self._running: RunningTurn | None = None
+        self._kept: list[Event] = []
 
     @property
     def session_id(self) -> str:
@@ -187,8 +192,9 @@ class Conversation:
         rows = self._journal.rows(self.session_id)
         compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
         if self._running is None:
-            return Attached(past_of(rows, compaction_id, approvals), self._events.end)
-        return Attached(past_before(rows, compaction_id, self._running, approvals), self._running.start)
+            return Attached([*past_of(rows, compaction_id, approvals), *self._kept], self._events.end)
+        past = past_before(rows, compaction_id, self._running, approvals)
+        return Attached([*past, *self._kept], self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
@@ -201,6 +207,11 @@ class Conversation:
     def emit(self, event: Event) -> None:
         """Tell every reader something that belongs to this conversation."""
         self._events.emit(event)
+
+    def emit_kept(self, event: Event) -> None:
+        """Tell every reader something, those who come later too, as long as this process runs."""
+        self._kept.append(event)
+        self.emit(event)
 
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for the person."""
@@ -267,6 +278,8 @@ class Conversation:
                 self._drop_answer()
                 await self._turn(self._runner.reply())
             case Continue():
+                if self._runner.parked_calls():
+                    raise PalimpsestError("A call waits for your answer first: allow or deny it.")
                 self._go_on()
                 await self._turn(self._runner.reply())
             case Answer():
@@ -372,6 +385,8 @@ class Conversation:
             self.emit(TurnFailed(turn_id, error, self._at()))
             return
         translator = self._runner.translator
+        if reason == "completed" and not translator.has_told:
+            self.emit(Notice("The model ended its turn without a word. Ask again, or retry."))
         self.emit(TurnFinished(turn_id, reason, translator.input_tokens, translator.output_tokens, self._at()))
 
     def _drop_answer(self) -> None:

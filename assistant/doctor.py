@@ -54,9 +54,9 @@ def _home(settings: Settings) -> Finding:
     try:
         store = open_store(settings)
         count = len(store.sessions.list())
+        damaged = store.journal.count_damaged()
     except (PalimpsestError, OSError) as error:
         return Finding("home", "error", str(error))
-    damaged = store.journal.damaged_lines
     if damaged:
         return Finding(
             "home", "warning", f"{settings.home}: {damaged} lines of the journal are damaged and left as is."

@@ -89,6 +89,11 @@ class Journal:
         """How many of the lines read so far no reader can use; they are left where they stand."""
         return len(self._damaged)
 
+    def count_damaged(self) -> int:
+        """How many lines of all files no reader can use; every line is looked at."""
+        lines = (line for path in day_files(self._folder) for line in read_lines(path))
+        return sum(read_row(line.content) is None for line in lines)
+
     def append_missing(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> list[BlockKey]:
         """Write the blocks whose key is not there yet, in order, and return their keys; durable on return."""
         return self._write(self._block_rows(session_id, user_id, messages))

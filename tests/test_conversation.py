@@ -301,6 +301,89 @@ async def test_a_message_sent_meanwhile_denies_the_parked_call_with_that_text(ho
     assert sent_by_user(model.requests[1]) == ["Make a file", "No, rather tell me the time"]
 
 
+def touch(name: str) -> ToolCallBlock:
+    return call("Bash", json.dumps({"command": f"touch {name}"}), f"call_touch_{name}")
+
+
+async def test_parallel_calls_are_asked_one_after_the_other(home: Path) -> None:
+    model = ScriptedModel([[touch("one"), touch("two")], [text("One of two.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Make two files")
+        first = [card.call_id for card in conversation.approvals()]
+        conversation.answer("call_touch_one", True)
+        await conversation.wait()
+        second = [card.call_id for card in conversation.approvals()]
+        conversation.answer("call_touch_two", False)
+        await conversation.wait()
+        history = conversation.attach().history
+
+    assert (first, second) == (["call_touch_one"], ["call_touch_two"])
+    assert [event.state for event in history if isinstance(event, ToolFinished)] == ["success", "denied"]
+    assert [(home / "files" / name).exists() for name in ("one", "two")] == [True, False]
+    assert (said_in(history), reasons(history)) == ("One of two.", ["completed"])
+
+
+async def test_calls_that_are_asked_together_are_answered_one_by_one(home: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("far away", encoding="utf-8")
+    reads = [call("Read", json.dumps({"file_path": str(outside)}), f"call_read_{number}") for number in "ab"]
+    model = ScriptedModel([reads, [text("Both read.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Read it twice")
+        together = [card.call_id for card in conversation.approvals()]
+        conversation.answer("call_read_a", True)
+        await conversation.wait()
+        waiting = conversation.attach().history
+        left = [card.call_id for card in conversation.approvals()]
+        conversation.answer("call_read_b", True)
+        await conversation.wait()
+        history = conversation.attach().history
+
+    assert (together, left) == (["call_read_a", "call_read_b"], ["call_read_b"])
+    assert kinds_of(waiting)[-3:] == ["tool_finished", "approval_requested", "turn_finished"]
+    assert [event.state for event in history if isinstance(event, ToolFinished)] == ["success", "success"]
+    model.assert_complete()
+
+
+async def test_a_message_denies_every_call_that_waits_or_would_follow(home: Path) -> None:
+    model = ScriptedModel([[touch("one"), touch("two")], [text("Then not.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Make two files")
+        await say(assistant, conversation, "Leave it")
+        history = conversation.attach().history
+
+    assert [event.state for event in history if isinstance(event, ToolFinished)] == ["denied", "denied"]
+    assert reasons(history) == ["interrupted", "completed"]
+
+
+async def test_a_turn_does_not_go_on_over_a_call_that_waits(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[TOUCH]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Make a file")
+        told = await say(assistant, conversation, "/continue")
+        approvals = [card.call_id for card in conversation.approvals()]
+
+    assert [event.text for event in told if isinstance(event, Notice)] == [
+        "A call waits for your answer first: allow or deny it."
+    ]
+    assert approvals == ["call_touch0001"]
+
+
+async def test_an_answer_without_a_word_is_told(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[], [text("Sorry: yes.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        empty = await say(assistant, conversation, "Is it?")
+        again = await say(assistant, conversation, "/retry")
+
+    assert [event.text for event in empty if isinstance(event, Notice)] == [
+        "The model ended its turn without a word. Ask again, or retry."
+    ]
+    assert said_in(again) == "Sorry: yes."
+
+
 async def test_an_answer_to_a_call_that_no_longer_waits_does_nothing(home: Path) -> None:
     async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
         conversation = assistant.conversations.create()

@@ -55,7 +55,7 @@ class Home:
         self.sessions = Sessions(self.workspace, self.journal, lambda: self.now)
         self.log = MemoryLog(self.workspace.memory_log_path)
         self.forgotten = ForgottenLines(self.workspace.forgotten_path, self.journal.said_since)
-        self.notes = Notes(self.workspace, self.log, lambda: self.now, self.forgotten.is_forgotten)
+        self.notes = Notes(self.workspace, self.log, lambda: self.now, self.forgotten)
         self.places = Places(self.workspace, self.journal, self.sessions, self.log, self.notes)
         self.files = ForgetFiles(self.workspace, self.places, self.forgotten, lambda: self.now)
 

@@ -14,6 +14,7 @@ from tests.source_files import SourceFile, python_files
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "__main__"),
     ("cli",),
+    ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),
     ("commands",),

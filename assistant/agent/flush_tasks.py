@@ -48,6 +48,10 @@ class FlushTasks:
         """Wait for the flushes that run, then cut what is left."""
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=CLOSE_SECONDS)
+        await self.cut()
+
+    async def cut(self) -> None:
+        """End what runs at once; it goes on, from the journal as it is then, when its conversation is opened again."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -66,12 +66,12 @@ class MemoryDesk:
             next_line=start + len(shown) if start + len(shown) <= len(all_lines) else None,
         )
 
-    def save(self, content: str, category: Category = "fact") -> MemoryChange | None:
+    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
         """Add the content where its category belongs; None when it stands there already."""
         file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
         heading = self._heading(self.notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
-        return self.notes.add_lines(file, heading, lines, Origin(WRITER, self.session_id))
+        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id))
 
     def _heading(self, text: str, category: Category) -> str:
         """The heading of the category that stands in the text, in either language; else in that of the talk."""

@@ -21,7 +21,7 @@ from agentscope.event import (
 )
 from agentscope.types import ReplyFinishedReason
 
-from assistant.agent.approvals import preview
+from assistant.agent.call_preview import preview
 from assistant.events import (
     ApprovalRequested,
     Event,
@@ -55,6 +55,8 @@ class ReplyTranslator:
         self.input_tokens = 0
         self.output_tokens = 0
         self.finish_reason: FinishReason = "completed"
+        self.has_told = False
+        """True once the newest model call brought text, or a call of a tool."""
 
     async def translate(self, reply: AsyncIterator[AgentEvent | Msg]) -> AsyncIterator[Event]:
         """Our events, as they come; events nobody needs are left out."""
@@ -68,8 +70,10 @@ class ReplyTranslator:
         match event:
             case ModelCallStartEvent():
                 self.unsaved_text = self.unsaved_thinking = ""
+                self.has_told = False
             case TextBlockDeltaEvent():
                 self.unsaved_text += event.delta
+                self.has_told = True
                 return [TextDelta(event.block_id, event.delta)]
             case ThinkingBlockDeltaEvent():
                 self.unsaved_thinking += event.delta

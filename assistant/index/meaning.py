@@ -28,6 +28,9 @@ T = TypeVar("T")
 
 _CHUNKS_A_ROUND = 64
 _KEYS_A_ROUND = 1_000
+# Up to this many vectors a new store is made within a second, so that it is kept small.
+_LARGE_STORE = 2_000
+_LEAST_WEAR = 50
 # With more of the vectors missing, the fusion would favour the files that happen to have theirs.
 _MISSING_SHARE = 0.1
 _FEW_MISSING = 16
@@ -179,10 +182,15 @@ class Meaning:
                 store.remove(keys)
             with self._full_text.changing() as changes:
                 changes.forget_removed(keys)
-        counts = self._full_text.counts()
-        # A deleted vector leaves its place in the graph behind.
-        if counts.deleted_vectors > max(counts.with_vector, _KEYS_A_ROUND):
+        if self._is_store_worn():
             self._begin_anew()
+
+    def _is_store_worn(self) -> bool:
+        """True when so much was written that the store is much larger than what is in it; a large one may wear more."""
+        counts = self._full_text.counts()
+        live = counts.with_vector
+        spare = live if live > _LARGE_STORE else max(live // 4, _LEAST_WEAR)
+        return counts.written_vectors > live + spare
 
     async def _fill_round(self, chunks: Sequence[PendingChunk]) -> None:
         cache = _opened(self._cache)
@@ -206,6 +214,7 @@ class Meaning:
             store.put(records)
         with self._full_text.changing() as changes:
             changes.mark_embedded(chunks)
+            changes.count_written(len(chunks))
 
     def _settle(self) -> None:
         """Once every vector is there, what other models and texts left behind goes."""

@@ -36,6 +36,7 @@ _QUOTE_BATCHES = 3
 NO_EMBEDDER = "Searching by words alone: no embedder is set."
 NOT_OWNER = "Searching by words alone, as they were indexed last: another process owns this home."
 NO_INDEX = "The search index cannot be used now: it is being rebuilt from the files."
+FORGETTING = "Something is being forgotten: search is back when it is gone."
 LATE = "Searching by words alone this time: the embedder took too long."
 
 
@@ -103,6 +104,7 @@ class MemoryIndex:
         self._full_text: FullText | None = None
         self._meaning: Meaning | None = None
         self._upkeep: Upkeep | None = None
+        self._is_purging = False
 
     async def __aenter__(self) -> Self:
         """Open the words; files are read and vectors made in the background."""
@@ -141,8 +143,8 @@ class MemoryIndex:
         if not question.text:
             return SearchAnswer(())
         full_text = self._full_text
-        if full_text is None:
-            return SearchAnswer((), (NO_INDEX,))
+        if full_text is None or self._is_purging:
+            return SearchAnswer((), (FORGETTING if self._is_purging else NO_INDEX,))
         notices: list[str] = []
         # Both waits run at the same time: together they may not keep a person waiting.
         vectors = asyncio.create_task(self._cosines(question, notices, patience_seconds))
@@ -223,12 +225,17 @@ class MemoryIndex:
 
         Raises `IndexingError` where vectors stand on a server that cannot be reached.
         """
-        if self._upkeep is not None:
+        if self._upkeep is None:
+            return
+        self._is_purging = True
+        try:
             await self.sync()
             is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
             if is_on_server and not self._upkeep.is_meaning_open:
                 raise IndexingError(self._upkeep.vector_notice or "The vector server cannot be reached.")
             await self._upkeep.purge()
+        finally:
+            self._is_purging = False
 
     async def _wait_for_files(self, notices: list[str], patience_seconds: float) -> None:
         upkeep = self._upkeep

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
-from assistant.labels import with_labels_filled
+from assistant.memory.lines import 
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import Conflict, Merge, merge
@@ -50,14 +50,14 @@ class Notes:
         workspace: Workspace,
         log: MemoryLog,
         now: Callable[[], datetime],
-        is_forgotten: Callable[[str], bool] = lambda line: False,
+        forgotten: ForgottenLines | None = None,
     ) -> None:
         """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others.
 
-        A line that `is_forgotten` is written for the person, and refused for any other writer.
+        A forgotten line is written, and no longer forgotten, when the person writes it; any other writer is refused.
         """
         self._workspace = workspace
-        self._is_forgotten = is_forgotten
+        self._forgotten = forgotten
         self._log = log
         self._now = now
         self.on_change: list[Callable[[MemoryChange], None]] = []
@@ -82,8 +82,8 @@ class Notes:
                 raise ConflictError(name)
             standing = set(decode_text(content).text.split("\n"))
             new = [line for line in text.split("\n") if line not in standing]
-            if len(self._unforgotten(new, writer)) < len(new):
-                raise ForgottenError(next(line for line in new if self._is_forgotten(line)))
+            if refused := [line for line in new if line not in self._unforgotten(new, writer)]:
+                raise ForgottenError(refused[0])
             changes = self._replace(name, path, content, text, _origin(writer))
         return self._tell(changes)
 
@@ -141,9 +141,10 @@ class Notes:
 
     def _unforgotten(self, lines: list[str], writer: str | Origin) -> list[str]:
         """The lines that this writer may write."""
-        if _origin(writer).writer in _PERSON:
+        if self._forgotten is None or _origin(writer).writer in _PERSON:
             return lines
-        return [line for line in lines if not any(map(self._is_forgotten, line.splitlines()))]
+        is_forgotten = self._forgotten.is_forgotten
+        return [line for line in lines if not is_forgotten(line)]
 
     def _replace(
         self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
@@ -205,6 +206,8 @@ class Notes:
         """Tell every change, once no lock is held, and return the newest."""
         told = [change for change in changes if change]
         for change in told:
+            if self._forgotten is not None and change.writer in (OWNER_WRITER, OUTSIDE_WRITER):
+                self._forgotten.lift("\n".join(change.added_lines))
             for tell in self.on_change:
                 tell(change)
         return told[-1] if told else None

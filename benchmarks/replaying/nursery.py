@@ -181,7 +181,7 @@ class _Child:
         os.write(self._pipe, b"d")
 
     async def _say(self, assistant: Assistant, conversation: Conversation, text: str) -> None:
-        events = respond(assistant.conversations, conversation, text)
+        events = respond(assistant.conversations, conversation, text, assistant.forgetter)
         is_compacted = False
         first = True
         async for event in events:

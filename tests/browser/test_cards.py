@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant, FakeConversation
+from tests.fakes.conversation import OFFLINE, FakeAssistant, FakeConversation, FakeModel
 
 pytestmark = pytest.mark.browser
 
@@ -129,8 +129,6 @@ def test_what_was_recalled_opens_its_file(chat: Chat) -> None:
 
 
 def test_without_a_model_the_page_says_what_to_do_and_looks_again(chat: Chat, assistant: FakeAssistant) -> None:
-    from tests.fakes.conversation import OFFLINE, FakeModel
-
     assistant.model = OFFLINE
     try:
         chat.start_new()

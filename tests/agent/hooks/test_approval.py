@@ -1,0 +1,43 @@
+"""A call that asks runs once it was allowed, and what is refused stays refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from agentscope.permission import PermissionBehavior
+from agentscope.state import AgentState
+from agentscope.tool import Bash, Toolkit
+
+from assistant.agent.approvals import Rules
+from assistant.agent.build import build_agent
+from assistant.agent.hooks.approval import ApprovalHook
+from assistant.messages import ToolCallBlock, ToolCallState
+from assistant.models.scripted import ScriptedModel
+
+
+@pytest.mark.parametrize(
+    ("command", "state", "behavior"),
+    [
+        ("pwd", ToolCallState.PENDING, PermissionBehavior.ALLOW),
+        ("touch made", ToolCallState.PENDING, PermissionBehavior.ASK),
+        ("touch made", ToolCallState.ALLOWED, PermissionBehavior.ALLOW),
+        ("cat .env", ToolCallState.PENDING, PermissionBehavior.DENY),
+        ("cat .env", ToolCallState.ALLOWED, PermissionBehavior.DENY),
+    ],
+    ids=["reads", "asks", "allowed", "refused", "refused though allowed"],
+)
+async def test_the_decision_on_a_call(
+    tmp_path: Path, command: str, state: ToolCallState, behavior: PermissionBehavior
+) -> None:
+    hook = ApprovalHook(Rules("ask", tmp_path, tmp_path))
+    agent = build_agent(ScriptedModel([]), Toolkit(tools=[Bash()]), AgentState(), [hook])
+    call = ToolCallBlock(id="call_1", name="Bash", input="{}", state=state)
+
+    async def never(**_: object) -> None:
+        raise AssertionError("AgentScope's own engine is not asked")
+
+    decision = await hook.on_check_permission(
+        agent, {"tool_call": call, "tool": Bash(), "tool_input": {"command": command}}, never
+    )
+    assert decision.behavior == behavior

@@ -1,0 +1,84 @@
+"""A home is opened by one process, with what its settings and its model allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assistant.assembly import open_assistant, open_store
+from assistant.errors import HomeInUseError, SessionNotFoundError
+from assistant.events import MemoryChanged
+from assistant.memory.log import Origin
+from assistant.models.scripted import ScriptedModel
+from tests.fakes.home import connect_script, home_settings, say, scripted_assistant, text
+
+
+async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([])):
+        with pytest.raises(HomeInUseError):
+            async with scripted_assistant(home, ScriptedModel([])):
+                pass
+
+
+async def test_a_home_can_be_looked_at_while_it_is_open(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        summaries = open_store(home_settings(home)).sessions.list()
+
+    assert [(summary.session_id, summary.title) for summary in summaries] == [(conversation.session_id, "Hi")]
+
+
+@pytest.mark.parametrize(
+    ("tools", "window_tokens", "expected"),
+    [("ask", 16_000, True), ("read-only", 16_000, True), ("off", 16_000, False), ("ask", 8_192, False)],
+)
+async def test_file_tools_need_a_window_and_a_permission(
+    home: Path, tools: str, window_tokens: int, expected: bool
+) -> None:
+    async with scripted_assistant(
+        home, ScriptedModel([[text("Hi.")]]), tools=tools, max_input_length=window_tokens
+    ) as assistant:
+        model = assistant.model.model
+        await say(assistant, assistant.conversations.create(), "Hello")
+
+    assert isinstance(model, ScriptedModel)
+    assert ("Bash" in model.requests[0].tools) is expected
+
+
+async def test_a_memory_file_that_changes_is_told_in_its_conversation_and_in_the_next_prompt(home: Path) -> None:
+    model = ScriptedModel([[text("Hello.")], [text("Hello, Captain.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        start = conversation.next_number
+        soul = assistant.notes.read("SOUL.md")
+        assistant.notes.save(
+            "SOUL.md", f"{soul.text}\nSay Captain.\n", soul.digest, Origin("owner", conversation.session_id)
+        )
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+        await say(assistant, conversation, "Hi again")
+
+    assert [event.path for event in told if isinstance(event, MemoryChanged)] == ["SOUL.md"]
+    prompts = [request.messages[0].get_text_content() or "" for request in model.requests]
+    assert ["Say Captain." in prompt for prompt in prompts] == [False, True]
+
+
+async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        await assistant.conversations.trash(conversation.session_id)
+        with pytest.raises(SessionNotFoundError):
+            assistant.conversations.open(conversation.session_id)
+
+
+async def test_whoever_can_be_reached_by_others_gets_a_home_that_is_thrown_away(home: Path) -> None:
+    settings = home_settings(home, host="0.0.0.0")
+    async with open_assistant(settings, connect=connect_script(ScriptedModel([[text("Hi.")]]))) as assistant:
+        root = assistant.workspace.root
+        await say(assistant, assistant.conversations.create(), "Hello")
+        has_tools = assistant.has_file_tools
+
+    assert (has_tools, root.exists(), (home / "sessions").exists()) == (False, False, False)

@@ -1,0 +1,143 @@
+"""The command line gives the same without a browser, with exit codes a script can rely on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from assistant.cli import main
+from tests.fakes.players import SequencePlayer
+from tests.fakes.provider import StrictProvider
+from tests.fakes.wire import Reply, ReplyCall
+
+SUMMARY = "\n\n".join(
+    f"## {title}\n- kept" for title in ("Goal", "Constraints and preferences", "Progress", "Key decisions")
+)
+
+
+@pytest.fixture
+def player(monkeypatch: pytest.MonkeyPatch) -> Generator[SequencePlayer]:
+    """What the model of the environment answers, in order."""
+    player = SequencePlayer()
+    with StrictProvider(player) as provider:
+        for name, value in {
+            "PALIMPSEST_PROVIDER": "openai",
+            "PALIMPSEST_BASE_URL": provider.base_url,
+            "PALIMPSEST_MAX_INPUT_LENGTH": "16000",
+            "PALIMPSEST_MEMORY": "off",
+            "PALIMPSEST_EMBEDDER": "none",
+            "PALIMPSEST_LANGUAGE": "en",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield player
+
+
+def printed_events(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def session_id(capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["sessions", "--json"]) == 0
+    return str(printed_events(capsys)[0]["session_id"])
+
+
+def test_one_message_is_answered(player: SequencePlayer, capsys: pytest.CaptureFixture[str]) -> None:
+    player.replies = [Reply(text="Hello there.")]
+
+    assert main(["chat", "--once", "Hi"]) == 0
+    assert capsys.readouterr().out == "Hello there.\n"
+
+
+def test_events_are_printed_as_lines_of_json(player: SequencePlayer, capsys: pytest.CaptureFixture[str]) -> None:
+    player.replies = [Reply(text="Hello.")]
+
+    assert main(["chat", "--once", "Hi", "--json"]) == 0
+    events = printed_events(capsys)
+    assert [event["type"] for event in events if event["type"] != "context_measured"] == [
+        "turn_started",
+        "text_delta",
+        "turn_finished",
+    ]
+
+
+def test_a_conversation_goes_on(player: SequencePlayer, capsys: pytest.CaptureFixture[str]) -> None:
+    player.replies = [Reply(text="Hello."), Reply(text="Still here.")]
+    main(["chat", "--once", "Hi"])
+    capsys.readouterr()
+    known = session_id(capsys)
+
+    assert main(["chat", "--session", known, "--once", "Are you there?"]) == 0
+    assert [message.text for message in player.requests[1].messages[1:]] == ["Hi", "Hello.", "Are you there?"]
+
+
+def test_a_call_that_asks_ends_with_its_own_exit_code(player: SequencePlayer, home: Path) -> None:
+    player.replies = [Reply(calls=(ReplyCall("Bash", {"command": "touch made.txt"}),))]
+
+    assert main(["chat", "--once", "Make it"]) == 3
+    assert not (home / "files" / "made.txt").exists()
+
+
+def test_every_call_is_allowed_with_yes(player: SequencePlayer, home: Path) -> None:
+    call = ReplyCall("Bash", {"command": "touch made.txt"})
+    player.replies = [Reply(calls=(call,)), Reply(text="Made.")]
+
+    assert main(["chat", "--once", "Make it", "--yes"]) == 0
+    assert (home / "files" / "made.txt").exists()
+
+
+def test_a_model_that_fails_is_one_line_and_a_failure(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    player.replies = [Reply(text="The key is wrong.", status=401)]
+
+    assert main(["chat", "--once", "Hi"]) == 1
+    assert capsys.readouterr().out.strip().startswith("! ")
+
+
+def test_a_compaction_is_previewed_made_and_taken_back(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long_message = "word " * 3_000
+    player.replies = [Reply(text="Noted."), Reply(text="Noted."), Reply(text=SUMMARY + "\n" + "- more of it\n" * 20)]
+    main(["chat", "--once", long_message])
+    capsys.readouterr()
+    known = session_id(capsys)
+    main(["chat", "--session", known, "--once", "And now?"])
+    capsys.readouterr()
+
+    assert main(["compact", "--session", known, "--preview"]) == 0
+    preview = capsys.readouterr().out
+    assert main(["compact", "--session", known, "--json"]) == 0
+    compacted = [event["type"] for event in printed_events(capsys)]
+    assert main(["undo", "--session", known, "--json"]) == 0
+    undone = [event["type"] for event in printed_events(capsys)]
+
+    assert preview.startswith("Compacting now would fold ")
+    assert "context_compressed" in compacted
+    assert "compaction_undone" in undone
+
+
+def test_an_unknown_conversation_is_one_line_on_standard_error(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["chat", "--session", "nobody", "--once", "Hi"]) == 1
+    assert capsys.readouterr().err == (
+        "palimpsest: No conversation has the id 'nobody'. `palimpsest sessions` lists them.\n"
+    )
+
+
+def test_wrong_use_is_told_by_the_parser(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["chatter"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'chatter'" in capsys.readouterr().err
+
+
+def test_an_impossible_setting_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PALIMPSEST_MAX_STEPS", "none at all")
+
+    assert main(["sessions"]) == 1
+    assert capsys.readouterr().err.startswith("palimpsest: PALIMPSEST_MAX_STEPS: ")
