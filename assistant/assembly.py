@@ -25,6 +25,8 @@ from assistant.agent.hooks.tool_results import ToolResultHook
 from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
+from assistant.agent.skills import SkillShelf, skill_files
+from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
@@ -33,12 +35,16 @@ from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
+from assistant.errors import HomeInUseError, ModelError, WorkspaceError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
+from assistant.forget import ForgetFiles, Forgetter
+from assistant.forget_places import Places
 from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.journal import Journal
+from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryChange, MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import Msg
@@ -57,6 +63,8 @@ Connect = Callable[[Settings], Awaitable[ChatModel]]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
+OFFLINE_PATIENCE_SECONDS = 30.0
+"""How long the built-in assistant waits for the index when it has only just been opened."""
 _LANGUAGE_MESSAGES = 5
 _DAY_SECONDS = 86_400
 
@@ -72,6 +80,10 @@ class Store:
     journal: Journal
     sessions: Sessions
     artifacts: Artifacts
+    memory_log: MemoryLog
+    notes: Notes
+    places: Places
+    forget_files: ForgetFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +100,48 @@ def open_store(settings: Settings) -> Store:
     workspace = Workspace(settings.home)
     workspace.create("zh" if settings.language == "zh" else "en")
     journal = Journal(workspace, clock.now)
-    return Store(workspace, clock, journal, Sessions(workspace, journal, clock.now), Artifacts(workspace))
+    sessions = Sessions(workspace, journal, clock.now)
+    memory_log = MemoryLog(workspace.memory_log_path)
+    forgotten = ForgottenLines(workspace.forgotten_path, journal.said_since)
+    notes = Notes(workspace, memory_log, clock.now, forgotten)
+    places = Places(workspace, journal, sessions, memory_log, notes)
+    return Store(
+        workspace=workspace,
+        clock=clock,
+        journal=journal,
+        sessions=sessions,
+        artifacts=Artifacts(workspace),
+        memory_log=memory_log,
+        notes=notes,
+        places=places,
+        forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
+    )
 
 
 class Assistant:
     """One home that is open: its model, its conversations, its memory."""
 
     def __init__(
-        self, settings: Settings, store: Store, model: ChatModel, compactor: ChatModel | None, index: MemoryIndex
+        self,
+        settings: Settings,
+        store: Store,
+        model: ChatModel,
+        compactor: ChatModel | None,
+        index: MemoryIndex,
+        other_owner: HomeInUseError | None = None,
     ) -> None:
+        """`other_owner` says who owns the home where this process does not."""
         self.settings = settings
         self.store = store
         self.index = index
         self.model = model
+        self.other_owner = other_owner
         self._compactor = compactor
         self.counter = TokenCounter(model.vocabulary)
-        self.memory_log = MemoryLog(store.workspace.memory_log_path)
-        self.notes = Notes(store.workspace, self.memory_log, store.clock.now)
+        self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
         self.conversations = Conversations(store.sessions, self._open_conversation, model.how)
+        self.forgetter = make_forgetter(store, index, self._end_all)
         self.notes.on_change.append(self._tell_change)
 
     @property
@@ -137,7 +172,7 @@ class Assistant:
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
-        return await submit(self.conversations, conversation, text)
+        return await submit(self.conversations, conversation, text, self.forgetter)
 
     async def reconnect_model(self) -> None:
         """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
@@ -160,6 +195,21 @@ class Assistant:
             f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
         )
 
+    async def propose_tidying(self) -> Tidying:
+        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit."""
+        notes = [self.notes.read(name) for name in MEMORY_FILES]
+        tidying = await asyncio.to_thread(propose_tidying, notes)
+        fit = self._compactor if self.settings.memory == "on" else None
+        if fit is None:
+            return tidying
+        for note in nearly_full(notes):
+            try:
+                more = await ask_for_proposals(note, make_ask(fit.model), self._home_language())
+            except ModelError as error:
+                return Tidying(tidying.proposals, f"{tidying.notice} The model could not be asked: {error}")
+            tidying = merge_proposals(tidying, more)
+        return tidying
+
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
         await self.conversations.close()
@@ -167,6 +217,19 @@ class Assistant:
         await self.model.close()
         if self._compactor is not None:
             await self._compactor.close()
+
+    async def _end_all(self) -> None:
+        """No turn and no flush runs on return: what they were told must not be written after it was forgotten.
+
+        What was cut goes on from the journal, when its conversation is opened again. Raises `HomeInUseError` where
+        another process owns the home.
+        """
+        if self.other_owner is not None:
+            raise self.other_owner
+        await self.conversations.close()
+        await self.flushes.cut()
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        await self.conversations.close()
 
     def _make_flusher(self) -> Flusher:
         fit = self._compactor if self.settings.memory == "on" else None
@@ -200,11 +263,14 @@ class Assistant:
             context_ids=lambda: {message.id for message in state.context},
             language=language,
             now=store.clock.now,
+            # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
+            patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
         )
+        skills_folder = self.workspace.skills_folder
         toolkit = build_toolkit(
             backend=backend,
             start_folder=self.workspace.files_folder,
-            skills_folder=self.workspace.skills_folder,
+            skills=SkillShelf(skills_folder, events.emit) if skill_files(skills_folder) else None,
             language=language(),
             has_file_tools=self.has_file_tools,
             own_tools=memory_tools(desk) if self.has_memory_tools else [],
@@ -253,6 +319,7 @@ class Assistant:
             compaction=compaction,
             steps=steps,
             recall=recall,
+            desk=desk,
             journal=store.journal,
             events=events,
             workspace=self.workspace,
@@ -260,7 +327,7 @@ class Assistant:
             now=store.clock.now,
         )
         conversation.take_up_queued()
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
@@ -316,7 +383,25 @@ def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryInd
         read_dialog,
         store.clock.now,
         mask=lambda text: mask_secrets(text).text,
+        on_change=lambda names: _note_outside_changes(store.notes, names),
     )
+
+
+def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Awaitable[None]]) -> Forgetter:
+    """What forgets in a home that this process owns; `end_all` closes all its conversations."""
+    return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
+
+
+def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
+    """What an editor or another program made of a memory file stands in the memory log."""
+    for name in sorted(names):
+        try:
+            notes.note_outside_change(name)
+        except WorkspaceError:
+            # The journal, or a file that only the index takes for memory: it has no history.
+            continue
+        except OSError as error:
+            log.warning("the change of %s could not be logged: %s", name, error)
 
 
 async def _retire_daily(assistant: Assistant) -> None:
@@ -342,24 +427,84 @@ def as_guest(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
 
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """One home that is open without a model. `other_owner` says who owns it where this process does not."""
+
+    settings: Settings
+    store: Store
+    index: MemoryIndex
+    other_owner: HomeInUseError | None
+
+    @property
+    def is_owned(self) -> bool:
+        """True when this process owns the home."""
+        return self.other_owner is None
+
+
+@asynccontextmanager
+async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool = False) -> AsyncGenerator[Home]:
+    """A home with its index; what was not forgotten when the program was killed is forgotten first.
+
+    Where another process owns the home: as far as its files can be used beside that one if `may_be_owned`, else raises
+    `HomeInUseError`.
+    """
+    async with AsyncExitStack() as stack:
+        store = open_store(settings)
+        other_owner: HomeInUseError | None = None
+        try:
+            stack.enter_context(HomeOwnership(store.workspace)).tell_address(address)
+        except HomeInUseError as error:
+            if not may_be_owned:
+                raise
+            other_owner = error
+        is_pending = other_owner is None and store.forget_files.is_pending
+        is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
+        index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
+        if is_index_left:
+            await index.sync_words()
+            stack.push_async_callback(_cancel, asyncio.create_task(_clear_index(store, index), name="forget"))
+        yield Home(settings, store, index, other_owner)
+
+
 @asynccontextmanager
 async def open_assistant(
-    settings: Settings, address: str = "", connect: Connect = connect_model
+    settings: Settings, address: str = "", connect: Connect = connect_model, *, may_be_owned: bool = False
 ) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
-    Raises `HomeInUseError` when another process owns it, `SettingsError` and `ModelError` when no model can be had.
+    With `may_be_owned` it talks, in conversations that nobody has open, also where another process owns the home. Else
+    raises `HomeInUseError` then; `SettingsError` and `ModelError` when no model can be had.
     """
     async with AsyncExitStack() as stack:
         if settings.is_public:
             settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
-        store = open_store(settings)
-        ownership = stack.enter_context(HomeOwnership(store.workspace))
-        ownership.tell_address(address)
+        home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        index = await stack.enter_async_context(open_index(settings, store, is_owner=True))
-        assistant = Assistant(settings, store, model, compactor, index)
+        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner)
         stack.push_async_callback(assistant.close)
-        stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
+        if home.is_owned:
+            stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant
+
+
+def _finish_forget(store: Store) -> bool:
+    """Take what was decided before the program was killed out of the files; True when only the index is left."""
+    log.warning("a forget was cut off and is finished now")
+    try:
+        store.forget_files.carry_out()
+    except (OSError, WorkspaceError) as error:
+        log.warning("not all of it could be forgotten: %s; it goes on at the next start", error)
+        return False
+    return True
+
+
+async def _clear_index(store: Store, index: MemoryIndex) -> None:
+    """The rest of a forget that was cut off."""
+    for notice in await make_forgetter(store, index, end_nothing).clear_index():
+        log.warning(notice)
+
+
+async def end_nothing() -> None:
+    """For a home in which this process has no conversation open."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assistant.assembly import Assistant
     from assistant.conversation import Conversation
 
+_MAX_HITS = 1000
 DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
 
 
@@ -71,11 +72,71 @@ def build_parser() -> argparse.ArgumentParser:
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
 
+    _add_home_parsers(commands, common)
+
     openclaw.add_parsers(commands, [common])
 
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
+    index = commands.add_parser(
+        "index",
+        parents=[common],
+        help="bring the search index in step with the files",
+        description="Bring the search index in step with the files and print what it holds.",
+    )
+    index.add_argument("--rebuild", action="store_true", help="make it anew")
+    index.add_argument("--json", action="store_true")
+
+    search = commands.add_parser(
+        "search",
+        parents=[common],
+        help="search memory and past conversations",
+        description="Search memory files and past conversations; where another process owns the home, by words alone.",
+    )
+    search.add_argument("query", nargs="?", help="a question or words")
+    search.add_argument("-k", type=_count, default=5, metavar="N", help="hits at most (default 5)")
+    search.add_argument("--batch", type=Path, metavar="FILE", help="one query a line")
+    search.add_argument("--json", action="store_true", help="one object a query")
+
+    forget = commands.add_parser(
+        "forget",
+        parents=[common],
+        help="take a fact out of everything",
+        description="Show every sentence with these words, ask which are to be forgotten, and take them out of memory "
+        "files and their log, conversations, summaries, titles, tool results, the trash and the search index.",
+    )
+    forget.add_argument("text", metavar="TEXT", help="words that stand in it")
+    forget.add_argument("--yes", action="store_true", help="without asking: every sentence with these very words")
+    forget.add_argument("--json", action="store_true", help="without --yes: only show what would be asked about")
+
+    export = commands.add_parser(
+        "export",
+        parents=[common],
+        help="write conversations to a portable file",
+        description="Write conversations with every word of them to one file, masked of secrets.",
+    )
+    export.add_argument("--session", metavar="ID")
+    export.add_argument("--all", action="store_true")
+    export.add_argument("--out", type=Path, metavar="FILE", help="in place of standard output")
+
+    import_ = commands.add_parser(
+        "import",
+        parents=[common],
+        help="read conversations from such a file",
+        description="Read conversations from an exported file; those that are here already stay as they are.",
+    )
+    import_.add_argument("file", type=Path, metavar="FILE")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= _MAX_HITS:
+        raise ValueError(text)
+    return number
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -92,6 +153,17 @@ def _run(options: argparse.Namespace) -> int:
             from assistant.redaction import mask_secrets
 
             return openclaw.run(options, mask=lambda text: mask_secrets(text).text)
+        case "index" | "search" | "forget" | "export" | "import" as name:
+            from assistant import home_commands
+
+            run = {
+                "index": home_commands.run_index,
+                "search": home_commands.run_search,
+                "forget": home_commands.run_forget,
+                "export": home_commands.run_export,
+                "import": home_commands.run_import,
+            }[name]
+            return run(settings, options)
         case "doctor":
             return _examine(settings, options.json)
         case _:
@@ -121,7 +193,9 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
     from assistant.assembly import open_assistant
     from assistant.terminal import preview_text
 
-    async with open_assistant(settings) as assistant:
+    async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
+        if assistant.other_owner:
+            print(f"{assistant.other_owner} This conversation goes on beside it.", file=sys.stderr)
         if options.command == "chat":
             conversation = _chosen(assistant, options.session)
             if options.once is not None:
@@ -148,12 +222,10 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
-    from assistant.commands import submit
-
     print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
         start = conversation.next_number
-        moved = await submit(assistant.conversations, conversation, text)
+        moved = await assistant.submit(conversation, text)
         if moved is not conversation:
             conversation, start = moved, 0
             print(f"— {conversation.title or conversation.session_id}")
@@ -165,10 +237,8 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
-    from assistant.commands import submit
-
     start = conversation.next_number
-    current = await submit(assistant.conversations, conversation, text)
+    current = await assistant.submit(conversation, text)
     return await _print_events(current, start if current is conversation else 0, as_json)
 
 

@@ -11,9 +11,14 @@ from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.events import ContextCompressed, Event, Notice, TurnStarted
+from assistant.forget import Forgetter, chosen_items, preview_lines, receipt_text
+from assistant.memory.notes import OWNER_WRITER
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
+_HIT_CHARS = 200
+_MEMORY_HITS = 10
+_FORGET_ITEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class Call:
     conversations: Conversations
     conversation: Conversation
     argument: str
+    forgetter: Forgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,9 @@ class Command:
     run: Callable[[Call], Awaitable[Conversation]]
 
 
-async def submit(conversations: Conversations, conversation: Conversation, text: str) -> Conversation:
+async def submit(
+    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
+) -> Conversation:
     """Run a command or queue a message; returns the conversation the person is in then.
 
     What a command has to say comes as `Notice` events of that conversation.
@@ -43,7 +51,7 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
     name, _, argument = typed.partition(" ")
     if not typed.startswith("/") or "/" in name[1:]:
         if typed:
-            conversation.ask(text)
+            _ask(conversation, text)
         return conversation
     command = COMMANDS.get(name[1:].lower())
     if command is None:
@@ -52,19 +60,33 @@ async def submit(conversations: Conversations, conversation: Conversation, text:
         conversation.emit(Notice(f"There is no command {name}. {hint}"))
         return conversation
     try:
-        return await command.run(Call(conversations, conversation, argument.strip()))
+        return await command.run(Call(conversations, conversation, argument.strip(), forgetter))
     except PalimpsestError as error:
         conversation.emit(Notice(str(error)))
         return conversation
+    except OSError as error:
+        conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+        return conversation
 
 
-async def respond(conversations: Conversations, conversation: Conversation, text: str) -> AsyncGenerator[Event]:
+def _ask(conversation: Conversation, text: str) -> None:
+    try:
+        conversation.ask(text)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        conversation.emit(Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}"))
+
+
+async def respond(
+    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
+) -> AsyncGenerator[Event]:
     """Submit and yield the events up to the end of what it started."""
     # Before anything runs, so that nothing of it can be missed.
     told = conversation.follow_until_idle(conversation.next_number)
-    current = await submit(conversations, conversation, text)
+    open_before = conversations.all_open()
+    current = await submit(conversations, conversation, text, forgetter)
     if current is not conversation:
-        told = current.follow_until_idle(current.next_number)
+        told = current.follow_until_idle(current.next_number if current in open_before else 0)
     async with aclosing(told):
         async for numbered in told:
             yield numbered.event
@@ -121,6 +143,8 @@ async def _history(call: Call) -> Conversation:
 
 
 async def _context(call: Call) -> Conversation:
+    call.conversation.measure()
+    await call.conversation.wait()
     items = call.conversation.context_items()
     lines = [f"{item.tokens:>7,}  {item.label}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
     total = sum(item.tokens for item in items)
@@ -137,6 +161,49 @@ async def _pin(call: Call) -> Conversation:
             call.conversation.emit(Notice(f"Pinned, it will survive every compaction verbatim: {text}", "info"))
             return call.conversation
     raise PalimpsestError("No message in the context contains that text.")
+
+
+async def _remember(call: Call) -> Conversation:
+    if not call.argument:
+        raise PalimpsestError("/remember TEXT writes the text into MEMORY.md.")
+    change = call.conversation.desk.save(call.argument, writer=OWNER_WRITER)
+    text = f"Remembered in {change.path}." if change else "It stands there already."
+    call.conversation.emit(Notice(text, "info"))
+    return call.conversation
+
+
+async def _memory(call: Call) -> Conversation:
+    if not call.argument:
+        raise PalimpsestError("/memory QUERY searches memory and past conversations.")
+    answer = await call.conversation.desk.index.search(call.argument, _MEMORY_HITS)
+    lines = [f"{hit.path}:{hit.first_line}  {_short(hit.snippet)}" for hit in answer.hits]
+    notices = [f"({notice})" for notice in answer.notices]
+    call.conversation.emit(Notice("\n".join([*(lines or ["Nothing was found."]), *notices]), "info"))
+    return call.conversation
+
+
+async def _forget(call: Call) -> Conversation:
+    """Shows what can be forgotten, numbered; then forgets the numbers that are answered."""
+    session_id = call.conversation.session_id
+    offered = call.forgetter.offered(session_id)
+    if offered and (chosen := chosen_items(offered, call.argument, _FORGET_ITEMS)):
+        try:
+            notice = Notice(receipt_text(await call.forgetter.forget(chosen)), "info")
+        except PalimpsestError as error:
+            notice = Notice(str(error))
+        # It was closed for this and is read anew, and so are its readers.
+        conversation = _read_anew(call.conversations, session_id)
+        conversation.emit_kept(notice)
+        return conversation
+    preview = await call.forgetter.find(call.argument)
+    call.forgetter.offer(session_id, preview)
+    if not preview.items:
+        call.conversation.emit(Notice("It stands nowhere: not in memory, not in a conversation.", "info"))
+        return call.conversation
+    lines = preview_lines(preview, _FORGET_ITEMS)
+    how = "Nothing is changed yet. /forget 1 3 forgets these sentences for good, everywhere; /forget all all of them."
+    call.conversation.emit(Notice("\n".join([*lines, how]), "info"))
+    return call.conversation
 
 
 async def _stop(call: Call) -> Conversation:
@@ -165,6 +232,19 @@ async def _help(call: Call) -> Conversation:
     return call.conversation
 
 
+def _read_anew(conversations: Conversations, session_id: str) -> Conversation:
+    try:
+        return conversations.open(session_id)
+    except SessionNotFoundError:
+        # Nothing was said in it yet.
+        return conversations.create()
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _HIT_CHARS else f"{line[:_HIT_CHARS]}…"
+
+
 COMMANDS: dict[str, Command] = {
     "compact": Command("/compact [hint]", "compress the context now; the hint says what matters", _compact),
     "undo": Command("/undo", "take the newest compaction back", _undo),
@@ -175,6 +255,9 @@ COMMANDS: dict[str, Command] = {
     "history": Command("/history", "your newest messages here", _history),
     "context": Command("/context", "what the model sees, with tokens", _context),
     "pin": Command("/pin [text]", "keep a message of yours verbatim through every compaction", _pin),
+    "remember": Command("/remember TEXT", "write a fact into MEMORY.md", _remember),
+    "memory": Command("/memory QUERY", "search memory and past conversations", _memory),
+    "forget": Command("/forget TEXT", "find a fact everywhere, then forget the sentences you choose", _forget),
     "stop": Command("/stop", "end the running turn", _stop),
     "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
     "retry": Command("/retry", "answer your newest message again", _retry),

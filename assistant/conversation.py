@@ -12,6 +12,7 @@ from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.memory_tools import MemoryDesk
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text
@@ -62,6 +63,7 @@ class Conversation:
         compaction: MemoryCompactionHook,
         steps: StepHook,
         recall: RecallHook | None,
+        desk: MemoryDesk,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
@@ -74,11 +76,14 @@ class Conversation:
         self._compaction = compaction
         self._steps = steps
         self._recall = recall
+        self.desk = desk
+        """What the conversation may do with memory, for the person as for the model."""
         self._workspace = workspace
         self._language = language
         self._now = now
         self._jobs: JobQueue[Job] = JobQueue(self._run, events.wake, f"turn of {self.session_id}")
         self._running: RunningTurn | None = None
+        self._kept: list[Event] = []
 
     @property
     def session_id(self) -> str:
@@ -187,8 +192,9 @@ class Conversation:
         rows = self._journal.rows(self.session_id)
         compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
         if self._running is None:
-            return Attached(past_of(rows, compaction_id, approvals), self._events.end)
-        return Attached(past_before(rows, compaction_id, self._running, approvals), self._running.start)
+            return Attached([*past_of(rows, compaction_id, approvals), *self._kept], self._events.end)
+        past = past_before(rows, compaction_id, self._running, approvals)
+        return Attached([*past, *self._kept], self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
@@ -201,6 +207,11 @@ class Conversation:
     def emit(self, event: Event) -> None:
         """Tell every reader something that belongs to this conversation."""
         self._events.emit(event)
+
+    def emit_kept(self, event: Event) -> None:
+        """Tell every reader something, those who come later too, as long as this process runs."""
+        self._kept.append(event)
+        self.emit(event)
 
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for the person."""
@@ -330,7 +341,11 @@ class Conversation:
         turn_id = self._running.turn_id
         try:
             reason, error = await self._follow_reply(reply)
-            self._keeper.end_turn(turn_id, reason, error)
+            try:
+                self._keeper.end_turn(turn_id, reason, error)
+            except (OSError, PalimpsestError) as failure:
+                log.exception("the end of turn %s could not be written", turn_id)
+                error = error or _explain_unwritten(failure)
             self._tell_end(turn_id, reason, error)
             if finish_bootstrap(self._workspace):
                 self.emit(
@@ -363,7 +378,8 @@ class Conversation:
             log.exception("a turn of conversation %s failed", self.session_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
-            return "interrupted", explain_model_error(error)
+            explained = _explain_unwritten(error) if isinstance(error, OSError) else explain_model_error(error)
+            return "interrupted", explained
         if self._runner.parked_calls():
             return "awaiting_approval", ""
         return self._runner.translator.finish_reason, ""
@@ -427,3 +443,11 @@ class Conversation:
 
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
+
+
+def _explain_unwritten(error: OSError | PalimpsestError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return (
+        f"The conversation could not be written to disk ({reason}). What was said stands here as long as the program "
+        "runs and is written with the next turn that can be."
+    )

@@ -36,6 +36,10 @@ class Conversations:
         """The conversation of that id if it is open in this process."""
         return self._open.get(session_id)
 
+    def all_open(self) -> tuple[Conversation, ...]:
+        """The conversations that are open in this process."""
+        return tuple(self._open.values())
+
     def create(self, title: str = "") -> Conversation:
         """A new, empty conversation."""
         session = self._sessions.create(title)
@@ -64,11 +68,12 @@ class Conversations:
         self._sessions.trash(session_id)
 
     async def close(self) -> None:
-        """End every running turn."""
-        for conversation in self._open.values():
+        """End every running turn; none is open on return, also where one was opened meanwhile."""
+        while self._open:
+            session_id, conversation = next(iter(self._open.items()))
             await conversation.close()
-            self._release(conversation.session_id)
-        self._open.clear()
+            del self._open[session_id]
+            self._release(session_id)
 
     def _hold(self, session_id: str) -> None:
         """Another process that has the conversation open would write over what is said here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ from assistant.memory.forgotten import ForgottenLines
 from assistant.passages import Fit, PassageSet, Wanted, passages_of
 from assistant.sessions import Sessions
 from assistant.workspace import Workspace
+
+_ALL = ("all", "全部", "都")
+_NUMBERS = re.compile(r"\s*#?\d{1,4}(?:\s*[-,，、 ]\s*#?\d{1,4})*\s*")
+_RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +192,20 @@ class Forgetter:
             return (f"The search index still holds it: {error} It is cleared at the next start.",)
         self._files.end()
         return ()
+
+
+def chosen_items(preview: ForgetPreview, answer: str, max_items: int) -> list[ForgetItem]:
+    """The items of those shown that an answer such as `1 3`, `2-4` or `all` names; none for anything else."""
+    shown = preview.items[:max_items]
+    if answer.strip().casefold() in _ALL:
+        return list(shown)
+    if not _NUMBERS.fullmatch(answer):
+        return []
+    chosen: set[int] = set()
+    for first, last in _RANGE.findall(answer):
+        chosen.update(range(int(first), int(last or first) + 1))
+    known = set(range(1, len(shown) + 1))
+    return [shown[number - 1] for number in sorted(chosen)] if chosen <= known else []
 
 
 def preview_lines(preview: ForgetPreview, max_items: int) -> list[str]:

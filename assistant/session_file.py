@@ -94,8 +94,16 @@ def session_bytes(session: Session) -> bytes:
 def read_session(path: Path) -> Session | None:
     """The session of a file of a known version; None when the file is damaged or not there."""
     try:
-        stored = _SessionFile.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        return session_of_bytes(path.read_bytes())
+    except OSError:
+        return None
+
+
+def session_of_bytes(content: bytes) -> Session | None:
+    """The session that `session_bytes` wrote; None when the content is damaged."""
+    try:
+        stored = _SessionFile.model_validate_json(content)
+    except ValidationError:
         return None
     return Session(
         user_id=stored.user_id,

@@ -25,14 +25,14 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
     """What is printed for an event; empty for events a terminal does not show. Control characters are taken out."""
     match event:
         case TextDelta():
-            return _clean(event.text)
+            return printable(event.text)
         case ToolStarted():
             return f"\n· {_short(event.name)} {_short(event.input)}\n"
         case ToolFinished():
             note = f" (full text: {event.artifact_id})" if event.artifact_id else ""
             return f"  {event.state}{note}: {_short(event.output)}\n"
         case ApprovalRequested():
-            return f"\n? {_short(event.reason)}\n{_clean(event.preview)}\n"
+            return f"\n? {_short(event.reason)}\n{printable(event.preview)}\n"
         case ContextCompressed():
             how = " (digest)" if event.fallback else ""
             return (
@@ -46,9 +46,9 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
         case Recalled():
             return "".join(f"  ↺ {line.path}:{line.line} {_short(line.text)}\n" for line in event.lines)
         case Notice():
-            return f"\n{'!' if event.level == 'warning' else 'i'} {_clean(event.text)}\n"
+            return f"\n{'!' if event.level == 'warning' else 'i'} {printable(event.text)}\n"
         case TurnFailed():
-            return f"\n! {_clean(event.error)}\n"
+            return f"\n! {printable(event.error)}\n"
         case TurnFinished():
             return {"completed": "\n", "awaiting_approval": ""}.get(event.reason, f"\n[{event.reason}]\n")
         case _:
@@ -67,10 +67,10 @@ def preview_text(preview: CompactionPreview) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(_clean(text).split())
+    line = " ".join(printable(text).split())
     return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
 
 
-def _clean(text: str) -> str:
+def printable(text: str) -> str:
     """Without escape sequences or other control characters: what a model says must not drive the terminal."""
     return "".join(character for character in text if character in "\n\t" or character.isprintable())

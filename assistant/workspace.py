@@ -151,13 +151,16 @@ class Workspace:
         return path
 
     def create(self, language: str = "en") -> None:
-        """Make the home (mode 700) and copy the template into it, never over a file that exists."""
+        """Make the home (mode 700) and copy the template into it, never over a file that exists; skills only once."""
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             for name in _FOLDERS:
                 (self.root / name).mkdir(exist_ok=True)
             is_new = not self.agents_path.exists()
-            _copy_missing(resource_folder("working_dir_template") / language, self.root, is_new)
+            template = resource_folder("working_dir_template")
+            _copy_missing(template / language, self.root, is_new)
+            if is_new:
+                _copy_missing(template / "skills", self.skills_folder, is_new)
         except OSError as error:
             raise WorkspaceError(
                 f"The home {self.root} cannot be used: {error}. Set PALIMPSEST_HOME to another folder."
@@ -171,4 +174,4 @@ def _copy_missing(source: Path, target: Path, is_new: bool) -> None:
         if path.is_dir() or destination.exists() or (path.name == "BOOTSTRAP.md" and not is_new):
             continue
         destination.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, destination)
+        shutil.copy(path, destination)

@@ -18,7 +18,7 @@ from assistant.atomic_io import replace_text
 from assistant.errors import PalimpsestError
 from assistant.events import RecalledLine
 from assistant.forget import ForgetFiles, ForgetItem, find_passages
-from assistant.forget_places import Gone, Place, Places
+from assistant.forget_places import Gone, Places
 from assistant.journal import BlockRow, CompactionRow, Journal, RecalledRow
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
@@ -55,7 +55,7 @@ class Home:
         self.sessions = Sessions(self.workspace, self.journal, lambda: self.now)
         self.log = MemoryLog(self.workspace.memory_log_path)
         self.forgotten = ForgottenLines(self.workspace.forgotten_path, self.journal.said_since)
-        self.notes = Notes(self.workspace, self.log, lambda: self.now, self.forgotten.is_forgotten)
+        self.notes = Notes(self.workspace, self.log, lambda: self.now, self.forgotten)
         self.places = Places(self.workspace, self.journal, self.sessions, self.log, self.notes)
         self.files = ForgetFiles(self.workspace, self.places, self.forgotten, lambda: self.now)
 

@@ -14,6 +14,7 @@ from tests.source_files import SourceFile, python_files
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "__main__"),
     ("cli",),
+    ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),
     ("commands",),
@@ -40,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "redaction",
         "text_encoding",
         "passages",
+        "labels",
         "json_texts",
     ),
     ("errors", "resources"),

@@ -1,35 +1,27 @@
-"""Which tool call runs at once, which asks the person, which is refused (pure but for looking at where links lead)."""
+"""Which tool call runs at once, which asks the person, which is refused (pure but for looking at where paths lead)."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assistant.agent.shell_words import CommandWord, reading_words
 from assistant.workspace import SECRET_FILES
 
 Behavior = Literal["allow", "ask", "deny"]
 ToolMode = Literal["ask", "read-only", "off"]
 
-READING_TOOLS = {"Read", "Glob", "Grep"}
-WRITING_TOOLS = {"Write", "Edit"}
+# Tool → the one argument that names its path. Another argument of that kind is not looked at by the tool either.
+READING_TOOLS: Mapping[str, str] = {"Read": "file_path", "Glob": "path", "Grep": "path"}
+WRITING_TOOLS: Mapping[str, str] = {"Write": "file_path", "Edit": "file_path"}
 # Tools of the assistant itself: they only reach its own memory, and every write shows as a chip.
 OWN_TOOLS = {"memory_search", "memory_get", "memory_save", "Skill"}
 
-# Command → options that only change what is printed. Anything else about a command asks.
-_READ_ONLY_COMMANDS: Mapping[str, str] = {
-    "basename": "", "cat": "nbAs", "cmp": "s", "cut": "", "date": "u", "diff": "uqwb", "dirname": "", "du": "shac",
-    "file": "b", "head": "nc0123456789", "ls": "alhtrSR1dFi", "md5sum": "", "nl": "", "pwd": "LP", "realpath": "",
-    "sha256sum": "", "stat": "", "tail": "nc0123456789", "wc": "lwcm",
-}  # fmt: skip
-_SHELL_SYNTAX = set("$`*?[]{}~<>&;|()!#\\\n\r")
-_SECRET_WORD = re.compile(r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])")
-_PREVIEW_DIFF_LINES = 2_000
+_SECRET_WORD = re.compile(r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +49,9 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     if tool in OWN_TOOLS:
         return Verdict("allow")
     if tool in READING_TOOLS:
-        return _judge_reading(arguments, rules)
+        return _judge_reading(arguments.get(READING_TOOLS[tool]) or ".", rules)
     if tool in WRITING_TOOLS:
-        return _judge_writing(arguments, rules)
+        return _judge_writing(arguments.get(WRITING_TOOLS[tool]), rules)
     if tool == "Bash":
         return _judge_command(str(arguments.get("command", "")), rules)
     if rules.mode == "read-only":
@@ -67,37 +59,27 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     return Verdict("ask", f"{tool} is an outside tool.")
 
 
-def preview(tool: str, arguments: Mapping[str, object]) -> str:
-    """What the person is asked to allow: the exact command, or the diff a write would make."""
-    path = Path(str(arguments.get("file_path", "")))
-    match tool:
-        case "Bash":
-            return str(arguments.get("command", ""))
-        case "Write":
-            return _diff(path, _text_of(path), str(arguments.get("content", "")))
-        case "Edit":
-            before = _text_of(path)
-            old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
-            count = -1 if arguments.get("replace_all") else 1
-            return _diff(path, before, before.replace(old, new, count) if old in before else before)
-        case _:
-            return "\n".join(f"{name}: {value}" for name, value in arguments.items())
-
-
-def _judge_reading(arguments: Mapping[str, object], rules: Rules) -> Verdict:
-    name = str(arguments.get("file_path") or arguments.get("path") or ".")
+def _judge_reading(name: object, rules: Rules) -> Verdict:
     path = _resolve(name, rules)
-    if _is_secret(path):
+    if path is None:
+        return Verdict("deny", "That is not a path.")
+    if _is_secret(path, rules):
         return Verdict("deny", f"{path.name} holds secrets and is never opened.")
+    if _is_special(path):
+        return Verdict("deny", f"{path.name} is a device or pipe and may never end.")
     if _is_inside(path, rules):
         return Verdict("allow")
     return Verdict("ask", f"It reads outside the workspace: {path}")
 
 
-def _judge_writing(arguments: Mapping[str, object], rules: Rules) -> Verdict:
-    path = _resolve(str(arguments.get("file_path", "")), rules)
-    if _is_secret(path):
+def _judge_writing(name: object, rules: Rules) -> Verdict:
+    path = _resolve(name, rules)
+    if path is None:
+        return Verdict("deny", "That is not a path.")
+    if _is_secret(path, rules):
         return Verdict("deny", f"{path.name} holds secrets and is never written by a tool.")
+    if _is_special(path):
+        return Verdict("deny", f"{path.name} is a device or pipe, not a file.")
     if rules.mode == "read-only":
         return Verdict("deny", "This assistant may only read.")
     where = "in the workspace" if _is_inside(path, rules) else "outside the workspace"
@@ -105,43 +87,39 @@ def _judge_writing(arguments: Mapping[str, object], rules: Rules) -> Verdict:
 
 
 def _judge_command(command: str, rules: Rules) -> Verdict:
-    if _SECRET_WORD.search(command):
+    words = reading_words(command)
+    if _SECRET_WORD.search(command) or any(_names_secret(word, rules) for word in words or ()):
         return Verdict("deny", "The command names a file with secrets, which is never opened.")
-    if _is_reading_command(command, rules):
+    if words is not None and all(_is_readable(word, rules) for word in words):
         return Verdict("allow")
     if rules.mode == "read-only":
         return Verdict("deny", "This assistant may only read, and this command may do more.")
     return Verdict("ask", "It runs a command on this machine.")
 
 
-def _is_reading_command(command: str, rules: Rules) -> bool:
-    """True when the first word is a known reading command and every other an option of it or a path inside."""
-    if _SHELL_SYNTAX & set(command):
+def _names_secret(word: CommandWord, rules: Rules) -> bool:
+    path = _resolve(word.text, rules)
+    return path is not None and _is_secret(path, rules)
+
+
+def _is_readable(word: CommandWord, rules: Rules) -> bool:
+    path = _resolve(word.text, rules)
+    if path is None or _is_special(path) or (os.path.isdir(path) and not word.may_be_folder):  # noqa: PTH112
         return False
+    return _is_inside(path, rules)
+
+
+def _resolve(name: object, rules: Rules) -> Path | None:
+    """Where a path really leads: made absolute from the start folder, links followed; None for what no file can have.
+
+    `~` is a name like any other: no tool expands it, and a command with one asks.
+    """
+    if not isinstance(name, str) or "\0" in name:
+        return None
     try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    if not words or words[0] not in _READ_ONLY_COMMANDS:
-        return False
-    options = set(_READ_ONLY_COMMANDS[words[0]])
-    for word in words[1:]:
-        if word.startswith("-"):
-            if not set(word[1:]) <= options:
-                return False
-        elif "=" in word or not _is_readable(word, rules):
-            return False
-    return True
-
-
-def _is_readable(word: str, rules: Rules) -> bool:
-    path = _resolve(word, rules)
-    return _is_inside(path, rules) and not _is_secret(path)
-
-
-def _resolve(name: str, rules: Rules) -> Path:
-    """Where a path really leads: made absolute from the start folder, links followed."""
-    return Path(os.path.realpath(rules.start_folder / Path(name.replace("\0", "\ufffd")).expanduser()))
+        return Path(os.path.realpath(rules.start_folder / name))
+    except UnicodeEncodeError:
+        return None
 
 
 def _is_inside(path: Path, rules: Rules) -> bool:
@@ -149,24 +127,14 @@ def _is_inside(path: Path, rules: Rules) -> bool:
     return any(path.is_relative_to(os.path.realpath(folder)) for folder in folders)
 
 
-def _is_secret(path: Path) -> bool:
-    return path.name.lower() in SECRET_FILES
+def _is_secret(path: Path, rules: Rules) -> bool:
+    """True for the names of secret files anywhere, and for those of the home under any other name."""
+    if path.name.lower() in SECRET_FILES:
+        return True
+    secrets = (rules.home / name for name in SECRET_FILES)
+    return os.path.exists(path) and any(secret.exists() and path.samefile(secret) for secret in secrets)  # noqa: PTH110
 
 
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _diff(path: Path, before: str, after: str) -> str:
-    lines = list(
-        difflib.unified_diff(
-            before.splitlines(), after.splitlines(), f"{path} (now)", f"{path} (after)", lineterm="", n=3
-        )
-    )
-    if len(lines) > _PREVIEW_DIFF_LINES:
-        left_out = len(lines) - _PREVIEW_DIFF_LINES
-        lines = [*lines[:_PREVIEW_DIFF_LINES], f"… {left_out} more lines of this diff are not shown"]
-    return "\n".join(lines) or "(no change)"
+def _is_special(path: Path) -> bool:
+    """True for pipes, sockets and devices. `os.path` and not `Path`, which raises on a name that is too long."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112, PTH113

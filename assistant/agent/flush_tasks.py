@@ -34,9 +34,9 @@ class FlushTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def resume(self, session_id: str) -> None:
-        """Start again what was cut off in this conversation."""
-        for compaction in self._flusher.pending(session_id):
+    def resume(self, session_id: str, compaction_id: str | None) -> None:
+        """Start again what was cut off in this conversation, whose context stands on that compaction."""
+        for compaction in self._flusher.pending(session_id, compaction_id):
             self.start(compaction)
 
     async def wait(self) -> None:
@@ -51,7 +51,7 @@ class FlushTasks:
         await self.cut()
 
     async def cut(self) -> None:
-        """End what runs now; it is resumed at the next start."""
+        """End what runs at once; it goes on, from the journal as it is then, when its conversation is opened again."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -21,7 +21,7 @@ from agentscope.event import (
 )
 from agentscope.types import ReplyFinishedReason
 
-from assistant.agent.approvals import preview
+from assistant.agent.call_preview import preview
 from assistant.events import (
     ApprovalRequested,
     Event,

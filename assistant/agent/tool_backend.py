@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from agentscope.tool import ExecResult, LocalBackend
 
+from assistant.agent.file_texts import as_utf8, like_before
+from assistant.atomic_io import replace_file
 from assistant.workspace import SECRET_FILES
 
 # What a shell needs to work; anything else of our environment (keys above all) stays out of it.
@@ -22,7 +25,10 @@ _ENVIRONMENT_NAMES = {
 }  # fmt: skip
 OUTPUT_MAX_BYTES = 1_000_000
 """Bytes kept of each stream of a command, half from its start and half from its end."""
+FILE_MAX_BYTES = 50_000_000
+"""Larger files are not taken into memory; a command can look at parts of them."""
 _READ_BYTES = 65_536
+_BINARY_TYPES = {".pdf"}
 _DRAIN_SECONDS = 0.5
 
 WriteMemory = Callable[[Path, str], None]
@@ -40,13 +46,21 @@ class ToolBackend(LocalBackend):
         """Where relative searches start."""
         return str(self._start_folder)
 
+    async def read_file(self, path: str) -> bytes:
+        """A file's bytes, text in UTF-8. Raises `OSError` for what is no plain file, holds secrets or is too large."""
+        content = await asyncio.to_thread(_read_plain, Path(path))
+        return content if Path(path).suffix.lower() in _BINARY_TYPES else as_utf8(content)
+
     async def write_file(self, path: str, data: bytes) -> None:
-        """Write a file; a memory file goes through its one writer, so that the change is logged and shown."""
-        target = Path(path)
+        """Write a file, whole or not at all, in the encoding and with the line ends it had; links are followed.
+
+        A memory file goes through its one writer, so that the change is logged and shown.
+        """
+        target, text = Path(path), data.decode("utf-8")
         if self._is_memory_file(target):
-            await asyncio.to_thread(self._write_memory, target, data.decode("utf-8"))
+            await asyncio.to_thread(self._write_memory, target, text)
             return
-        await super().write_file(path, data)
+        await asyncio.to_thread(_write_plain, target, text)
 
     async def exec_shell(
         self,
@@ -94,7 +108,39 @@ def _prepared(command: list[str]) -> list[str]:
         return command
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
     # The glob that stands last wins, so these cannot be lifted by one the model gave.
-    return [program, *command[1:], *(part for name in SECRET_FILES for part in ("--glob", f"!{name}"))]
+    return [program, *command[1:], *(part for name in SECRET_FILES for part in ("--iglob", f"!{name}"))]
+
+
+def _read_plain(path: Path) -> bytes:
+    # Asked again here: the judgement on the call may be hours old, and what a name leads to can change.
+    real = path.resolve()
+    _refuse_secret(real)
+    # A pipe without a writer would hold a thread for ever.
+    descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{real} is not a plain file.")
+        if status.st_size > FILE_MAX_BYTES:
+            raise OSError(f"{real} has {status.st_size:,} bytes; only files up to {FILE_MAX_BYTES:,} are read whole.")
+        content = file.read(FILE_MAX_BYTES + 1)
+    if len(content) > FILE_MAX_BYTES:
+        raise OSError(f"{real} has more than {FILE_MAX_BYTES:,} bytes.")
+    return content
+
+
+def _write_plain(path: Path, text: str) -> None:
+    real = path.resolve()
+    _refuse_secret(real)
+    before = b""
+    if real.exists():
+        before = _read_plain(real)
+    replace_file(real, like_before(before, text))
+
+
+def _refuse_secret(path: Path) -> None:
+    if path.name.lower() in SECRET_FILES:
+        raise OSError(f"{path.name} holds secrets and is never opened.")
 
 
 async def _start(command: list[str], folder: str) -> asyncio.subprocess.Process:

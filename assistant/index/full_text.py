@@ -100,8 +100,8 @@ class IndexCounts:
     """Chunks whose vector is still to be made."""
     with_vector: int
     """Chunks that have a vector or will have one."""
-    deleted_vectors: int
-    """Vectors deleted since the store was begun."""
+    written_vectors: int
+    """Vectors put and deleted since the store was begun: each leaves something behind in it."""
 
 
 def open_full_text(path: Path) -> FullText:
@@ -171,13 +171,13 @@ class FullText:
         """What the index holds now."""
         if self._counts is None:
             chunks = self._count("SELECT count(*) FROM chunks")
-            deleted = self._read("SELECT value FROM facts WHERE name = 'deleted_vectors'")
+            written = self._read("SELECT value FROM facts WHERE name = 'written_vectors'")
             self._counts = IndexCounts(
                 files=self._count("SELECT count(*) FROM sources"),
                 chunks=chunks,
                 pending=self._count("SELECT count(*) FROM chunks WHERE is_pending = 1"),
                 with_vector=chunks - self._count("SELECT count(*) FROM chunks WHERE kind = 'tool_result'"),
-                deleted_vectors=int(deleted[0][0]) if deleted else 0,
+                written_vectors=int(written[0][0]) if written else 0,
             )
         return self._counts
 
@@ -441,6 +441,10 @@ class Changes:
         self.put(Source(name, "", ""), ())
         self._connection.execute("DELETE FROM sources WHERE name = ?", (name,))
 
+    def count_written(self, count: int) -> None:
+        """Note that so many vectors were put into the store."""
+        self._count_up("written_vectors", count)
+
     def mark_embedded(self, chunks: Iterable[PendingChunk]) -> None:
         """Note that the vectors of these chunks stand in the store, unless a chunk changed meanwhile."""
         self._connection.executemany(
@@ -457,7 +461,7 @@ class Changes:
         """Note that no vector is there."""
         self._connection.execute("UPDATE chunks SET is_pending = 1 WHERE kind != 'tool_result'")
         self._connection.execute("DELETE FROM removed_keys")
-        self._connection.execute("DELETE FROM facts WHERE name = 'deleted_vectors'")
+        self._connection.execute("DELETE FROM facts WHERE name = 'written_vectors'")
 
     def remove_keys(self, keys: Iterable[str]) -> None:
         """Note that the vectors of these keys belong to no chunk."""
@@ -465,7 +469,7 @@ class Changes:
 
     def forget_removed(self, keys: Sequence[str]) -> None:
         """Note that the vectors of these keys are deleted."""
-        self._count_up("deleted_vectors", len(keys))
+        self._count_up("written_vectors", len(keys))
         self._connection.executemany("DELETE FROM removed_keys WHERE key = ?", [(key,) for key in keys])
 
     def merge_if_due(self) -> None:

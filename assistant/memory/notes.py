@@ -11,6 +11,8 @@ from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
+from assistant.labels import with_labels_filled
+from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import Conflict, Merge, merge
@@ -49,14 +51,14 @@ class Notes:
         workspace: Workspace,
         log: MemoryLog,
         now: Callable[[], datetime],
-        is_forgotten: Callable[[str], bool] = lambda line: False,
+        forgotten: ForgottenLines | None = None,
     ) -> None:
         """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others.
 
-        A line that `is_forgotten` is written for the person, and refused for any other writer.
+        A forgotten line is written, and no longer forgotten, when the person writes it; any other writer is refused.
         """
         self._workspace = workspace
-        self._is_forgotten = is_forgotten
+        self._forgotten = forgotten
         self._log = log
         self._now = now
         self.on_change: list[Callable[[MemoryChange], None]] = []
@@ -81,8 +83,8 @@ class Notes:
                 raise ConflictError(name)
             standing = set(decode_text(content).text.split("\n"))
             new = [line for line in text.split("\n") if line not in standing]
-            if len(self._unforgotten(new, writer)) < len(new):
-                raise ForgottenError(next(line for line in new if self._is_forgotten(line)))
+            if refused := [line for line in new if line not in self._unforgotten(new, writer)]:
+                raise ForgottenError(refused[0])
             changes = self._replace(name, path, content, text, _origin(writer))
         return self._tell(changes)
 
@@ -91,8 +93,9 @@ class Notes:
     ) -> MemoryChange | None:
         """Add list items under a heading, which is made when missing, or put them in place of one old line.
 
-        Lines that stand in the file already are left out; None when nothing is left to write. Raises `WorkspaceError`
-        when the line to replace does not stand there, `ForgottenError` when all the lines are forgotten ones.
+        A line such as `Name: Ada` fills the line of that label, wherever it stands. Lines that stand in the file
+        already are left out; None when nothing is left to write. Raises `WorkspaceError` when the line to replace does
+        not stand there, `ForgottenError` when all the lines are forgotten ones.
         """
         path = self._workspace.memory_path(name)
         if lines and not (lines := self._unforgotten(given := lines, writer)):
@@ -102,8 +105,9 @@ class Notes:
             content = _content(name, path)
             text = decode_text(content).text
             if replaces is None:
-                new = new_lines_of(text, [masked.text])
-                after = with_lines_under(text, heading, new) if new else text
+                filled = with_labels_filled(text, masked.text.split("\n"))
+                new = new_lines_of(filled.text, filled.rest)
+                after = with_lines_under(filled.text, heading, new) if new else filled.text
             else:
                 after = _replaced(name, text, masked.text, replaces)
             changes = self._replace(name, path, content, after, _origin(writer), masked.kinds)
@@ -138,9 +142,10 @@ class Notes:
 
     def _unforgotten(self, lines: list[str], writer: str | Origin) -> list[str]:
         """The lines that this writer may write."""
-        if _origin(writer).writer in _PERSON:
+        if self._forgotten is None or _origin(writer).writer in _PERSON:
             return lines
-        return [line for line in lines if not any(map(self._is_forgotten, line.splitlines()))]
+        is_forgotten = self._forgotten.is_forgotten
+        return [line for line in lines if not is_forgotten(line)]
 
     def _replace(
         self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
@@ -202,6 +207,8 @@ class Notes:
         """Tell every change, once no lock is held, and return the newest."""
         told = [change for change in changes if change]
         for change in told:
+            if self._forgotten is not None and change.writer in (OWNER_WRITER, OUTSIDE_WRITER):
+                self._forgotten.lift("\n".join(change.added_lines))
             for tell in self.on_change:
                 tell(change)
         return told[-1] if told else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -117,16 +118,11 @@ class ChatDesk:
             yield Face()
             return
         loaded = await self._loading.ready()
-        try:
-            conversations = loaded.assistant.conversations
-            conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
-            # Follow before it is asked, so that nothing it tells is missed.
-            self._views.of(conversation)
-            view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
-        except PalimpsestError as error:
-            gr.Warning(one_line(str(error), 300))
-            yield Face()
-            return
+        conversations = loaded.assistant.conversations
+        conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
+        # Follow before it is asked, so that nothing it tells is missed.
+        self._views.of(conversation)
+        view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
         view.touch()
         tab = Tab(view.conversation.session_id)
         async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
@@ -155,7 +151,11 @@ class ChatDesk:
         loaded = self._loading.loaded
         if loaded is None or not tab.session_id or tab_hash in self._following:
             return None
-        view = self._view(loaded, tab.session_id)
+        try:
+            view = self._view(loaded, tab.session_id)
+        except PalimpsestError:
+            # The next thing the person does in this tab tells why.
+            return None
         return self._face(loaded, view, tab) if view.version != tab.shown else None
 
     def leave(self, tab_hash: str) -> None:
@@ -190,7 +190,8 @@ class ChatDesk:
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
-            yield self._face(loaded, view, replace(tab, window=window))
+            async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
+                yield face
             return
         if name == "stop":
             await view.conversation.stop()
@@ -320,6 +321,17 @@ class ChatDesk:
 class _Report:
     is_ok: bool
     text: str
+
+
+async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
+    """The same faces; a refusal is told in the tab and leaves it as it is."""
+    try:
+        async for face in faces:
+            yield face
+    except PalimpsestError as error:
+        # A toast takes HTML.
+        gr.Warning(html.escape(one_line(str(error), 300)))
+        yield Face()
 
 
 def _change(view: LiveView, name: str, target: str) -> bool:

@@ -21,7 +21,8 @@ _PREVIEW_CHARS = 1_500
 @dataclass(frozen=True, slots=True)
 class _Item:
     part: Part
-    title: str
+    label: str
+    preview: str
     tokens: int
     text: str
 
@@ -50,7 +51,10 @@ def context_html(measured: ContextMeasured | None, items: Sequence[ContextItem])
         used=measured.used_tokens,
         limit=measured.context_limit,
         threshold=measured.threshold_tokens,
-        items=[_Item(item.part, one_line(item.label, 80), item.tokens, _preview(item.text)) for item in shown],
+        items=[
+            _Item(item.part, one_line(item.label, 60), one_line(item.text, 90), item.tokens, _preview(item.text))
+            for item in shown
+        ],
         hidden_items=hidden,
     )
 

@@ -238,7 +238,8 @@ def fold(transcript: Transcript, event: Event | Retried | Answered) -> Transcrip
         case MemoryChanged():
             return _add_change(transcript, event)
         case Notice(text=text, level=level):
-            return _append(transcript, NoticeEntry(text, level))
+            # A second try that was refused is none.
+            return _append(replace(transcript, is_retried=False), NoticeEntry(text, level))
         case TurnFinished():
             return _finish_turn(transcript, event)
         case TurnFailed(turn_id=turn_id, error=error, at=at):

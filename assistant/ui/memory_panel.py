@@ -98,7 +98,7 @@ class MemoryDesk:
         try:
             note = loaded.assistant.notes.read(file.name or FIRST_FILE)
         except PalimpsestError as error:
-            return MemoryFace(file, problem=str(error))
+            return MemoryFace(file, head=_head(file.name, str(error)))
         if not file.name:
             return self._drawn(loaded, _opened(FIRST_FILE, note), note.text)
         if note.digest != file.base_digest:

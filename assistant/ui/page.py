@@ -7,21 +7,24 @@ import contextlib
 import importlib
 import inspect
 import os
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.errors import PalimpsestError
+from assistant.errors import PalimpsestError, SettingsError
 from assistant.settings import Settings
 from assistant.ui.cards import card
 from assistant.ui.guard import Guard, known_hosts
 from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
+from assistant.ui.safe_text import one_line
 
 if TYPE_CHECKING:
     from gradio import Blocks
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
+_PORTS = range(7860, 7960)
 _PUBLIC_BANNER = (
     "This page is reachable by others. It runs the built-in assistant on a temporary home, tools are off, "
     "and what you write here is wiped. Run it on your own machine to keep your words."
@@ -92,22 +95,36 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     )
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
-    _, url, _ = demo.launch(
-        server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
-        server_port=settings.port,
-        prevent_thread_lock=True,
-        quiet=True,
-        show_error=False,
-        ssr_mode=False,
-        run_history=False,
-        enable_monitoring=False,
-        footer_links=[],
-        max_file_size="1mb",
-        theme=theme(),
-        head=head(),
-        app_kwargs={"middleware": [guard], "lifespan": lifespan},
-    )
+    try:
+        _, url, _ = demo.launch(
+            server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
+            server_port=_port(settings),
+            prevent_thread_lock=True,
+            quiet=True,
+            show_error=False,
+            ssr_mode=False,
+            run_history=False,
+            enable_monitoring=False,
+            footer_links=[],
+            max_file_size="1mb",
+            theme=theme(),
+            head=head(),
+            app_kwargs={"middleware": [guard], "lifespan": lifespan},
+        )
+    except OSError as error:
+        raise SettingsError("PALIMPSEST_PORT", f"the page cannot listen there: {one_line(str(error), 120)}") from None
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
+
+
+def _port(settings: Settings) -> int | None:
+    """The port that is set, else the first free one; on a Space the platform's."""
+    if settings.port is not None or settings.is_space:
+        return settings.port
+    for port in _PORTS:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as opened, contextlib.suppress(OSError):
+            opened.bind((settings.host or "127.0.0.1", port))
+            return port
+    return None
 
 
 def _let_queue_rest(demo: Blocks) -> None:

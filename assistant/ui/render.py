@@ -42,7 +42,7 @@ _STATE_TEXTS: dict[RowState, str] = {
     "interrupted": "interrupted",
 }
 # What tells most about a call, first found wins.
-_ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name")
+_ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
 
 
 class ChatMessage(TypedDict):

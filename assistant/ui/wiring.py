@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat import ChatDesk, Tab
+from assistant.ui.chat import ChatDesk, Tab, tell_refusals
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
@@ -16,12 +17,13 @@ from assistant.ui.ports import Loading
 
 _Values = list[object]
 
-_STREAMED: dict[str, Any] = {
+_QUEUED: dict[str, Any] = {
     "show_progress": "hidden",
     "concurrency_limit": None,
     "trigger_mode": "multiple",
     "api_visibility": "private",
 }
+# Not queued, so nothing these do can raise a toast.
 _QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 
 
@@ -40,16 +42,16 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.send(text, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
             yield face.values()
 
     async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.start_new(_tab_hash(request)):
+        async for face in tell_refusals(desk.start_new(_tab_hash(request))):
             yield face.values()
 
-    demo.load(load, None, outputs, **_STREAMED)
-    composer.submit(send, [composer, tab], outputs, **_STREAMED)
-    parts.new_chat.click(start_new, None, outputs, **_STREAMED)
+    demo.load(load, None, outputs, **_QUEUED)
+    composer.submit(send, [composer, tab], outputs, **_QUEUED)
+    parts.new_chat.click(start_new, None, outputs, **_QUEUED)
     _wire_cards(demo, parts, desk)
 
 
@@ -58,11 +60,11 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
-        async for face in desk.act(name, target, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.compact(hint, shown, _tab_hash(request)):
+        async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
     async def tick(shown: Tab, request: gr.Request) -> _Values:
@@ -72,8 +74,8 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     async def leave(request: gr.Request) -> None:
         desk.leave(_tab_hash(request))
 
-    parts.chat_bus.select(act, tab, outputs, **_STREAMED)
-    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_STREAMED)
+    parts.chat_bus.select(act, tab, outputs, **_QUEUED)
+    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_QUEUED)
     compacted.then(lambda: "", None, parts.hint, **_QUICK)
     parts.timer.tick(tick, tab, outputs, **_QUICK)
     demo.unload(leave)
@@ -99,7 +101,7 @@ def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
                 face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
         return [*_memory_values(face), gr.skip()]
 
-    parts.memory_bus.select(act, inputs, outputs, **_QUICK)
+    parts.memory_bus.select(act, inputs, outputs, **_QUEUED)
     _wire_editor(demo, parts, loading, desk)
 
 
@@ -121,14 +123,14 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
         loaded = loading.loaded
         return _unchanged(len(outputs)) if loaded is None else _memory_values(desk.poll(loaded, file, editor or ""))
 
-    demo.load(load, None, outputs, **_STREAMED)
-    parts.save.click(save, inputs, outputs, **_QUICK)
+    demo.load(load, None, outputs, **_QUEUED)
+    parts.save.click(save, inputs, outputs, **_QUEUED)
     parts.timer.tick(poll, inputs, outputs, **_QUICK)
 
 
 def _memory_values(face: MemoryFace) -> _Values:
     if face.problem:
-        gr.Warning(face.problem)
+        gr.Warning(html.escape(face.problem))
     texts = [face.files, face.head, face.text, face.banner]
     return [face.file, *(gr.skip() if text is None else text for text in texts)]
 

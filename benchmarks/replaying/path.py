@@ -101,7 +101,9 @@ class _Walker:
         if not text.startswith("/"):
             self.seen.sent.append(text)
         events: list[Event] = []
-        async with aclosing(respond(self.assistant.conversations, self.conversation, text)) as told:
+        async with aclosing(
+            respond(self.assistant.conversations, self.conversation, text, self.assistant.forgetter)
+        ) as told:
             async for event in told:
                 events.append(event)
                 self._see(event)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from assistant.agent.approvals import Rules, Verdict, judge, preview
+from assistant.agent.approvals import Rules, Verdict, judge
 
 
 @pytest.fixture
@@ -21,7 +22,19 @@ def rules(tmp_path: Path) -> Rules:
 
 @pytest.mark.parametrize(
     "command",
-    ["ls", "ls -la", "pwd", "cat notes.txt", "head -n 5 notes.txt", "wc -l notes.txt", "cat 'notes.txt' ../SOUL.md"],
+    [
+        "ls",
+        "ls -la",
+        "ls -R ..",
+        "du -sh .",
+        "date -u +%F",
+        "diff -u notes.txt ../SOUL.md",
+        "pwd",
+        "cat notes.txt",
+        "head -n 5 notes.txt",
+        "wc -l notes.txt",
+        "cat 'notes.txt' ../SOUL.md",
+    ],
 )
 def test_a_command_that_only_reads_inside_the_workspace_runs_at_once(rules: Rules, command: str) -> None:
     assert judge("Bash", {"command": command}, rules) == Verdict("allow")
@@ -44,19 +57,42 @@ def test_a_command_that_only_reads_inside_the_workspace_runs_at_once(rules: Rule
         "tail -f notes.txt",
         "cat notes.txt\nrm notes.txt",
         "date -s 2020-01-01",
+        "date 010100002020",
+        "date +%F 010100002020",
         "ls --help",
         "x=1 ls",
         "cat ~/x",
         "cat 'unclosed",
         "",
         "LS",
+        "cat .",
+        "diff -u . ..",
+        "cmp . notes.txt",
+        "head -n5/etc/passwd notes.txt",
+        "head --lines=5 notes.txt",
+        "file -m notes.txt notes.txt",
+        "wc --files0-from=notes.txt",
+        "cat /proc/self/root/etc/passwd",
+        "cat \ud800",
+        "cat " + "x" * 5_000 + "/../../../etc/passwd",
     ],
 )
 def test_any_other_command_asks(rules: Rules, command: str) -> None:
     assert judge("Bash", {"command": command}, rules).behavior == "ask"
 
 
-@pytest.mark.parametrize("command", ["cat ../.env", "cp .env x", "cat ../mcp.json", "grep KEY ../.env"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ../.env",
+        "cp .env x",
+        "cat ../mcp.json",
+        "grep KEY ../.env",
+        "cat ../.ENV",
+        "cat ../.e''nv",
+        'cat "../m"cp.json',
+    ],
+)
 def test_a_command_that_names_a_secret_file_is_refused(rules: Rules, command: str) -> None:
     assert judge("Bash", {"command": command}, rules).behavior == "deny"
 
@@ -85,8 +121,51 @@ def test_a_link_to_a_secret_file_is_refused(rules: Rules) -> None:
     assert judge("Read", {"file_path": str(rules.start_folder / "harmless")}, rules).behavior == "deny"
 
 
-def test_a_path_with_a_nul_byte_asks_and_raises_nothing(rules: Rules) -> None:
-    assert judge("Read", {"file_path": "/x\0y"}, rules).behavior == "ask"
+@pytest.mark.parametrize("tool", ["Read", "Write"])
+@pytest.mark.parametrize("path", ["/x\0y", "\ud800", ["/etc/passwd"], 7], ids=["nul", "surrogate", "list", "number"])
+def test_what_cannot_be_a_path_is_refused(rules: Rules, tool: str, path: object) -> None:
+    assert judge(tool, {"file_path": path}, rules) == Verdict("deny", "That is not a path.")
+
+
+def test_a_path_too_long_for_any_file_raises_nothing(rules: Rules) -> None:
+    assert judge("Read", {"file_path": "x" * 5_000}, rules) == Verdict("allow")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Grep", {"pattern": "x", "path": "/etc", "file_path": "notes.txt"}),
+        ("Glob", {"pattern": "x", "path": "/etc", "file_path": "notes.txt"}),
+        ("Read", {"file_path": "/etc/passwd", "path": "notes.txt"}),
+        ("Grep", {"pattern": "x", "path": "~"}),
+    ],
+    ids=["grep", "glob", "read", "a name of the home that no tool expands"],
+)
+def test_only_the_argument_the_tool_goes_by_is_judged(
+    rules: Rules, tool: str, arguments: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rules.start_folder / "~").symlink_to("/etc")
+    monkeypatch.setenv("HOME", str(rules.home))
+    assert judge(tool, arguments, rules).behavior == "ask"
+
+
+def test_a_secret_file_is_refused_under_any_other_name(rules: Rules) -> None:
+    (rules.start_folder / "copy").hardlink_to(rules.home / ".env")
+    path = str(rules.start_folder / "copy")
+    verdicts = [judge(tool, {"file_path": path, "path": path}, rules) for tool in ("Read", "Grep", "Write", "Edit")]
+    assert {verdict.behavior for verdict in verdicts} == {"deny"}
+    assert judge("Bash", {"command": "cat copy"}, rules).behavior == "deny"
+    assert judge("Read", {"file_path": f"/proc/self/root{rules.home}/.env"}, rules).behavior == "deny"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_a_pipe_is_never_read_or_written_at_once(rules: Rules) -> None:
+    path = rules.start_folder / "pipe"
+    os.mkfifo(path)
+    judged = [judge(tool, {"file_path": str(path), "path": str(path)}, rules) for tool in ("Read", "Grep", "Write")]
+    assert {verdict.behavior for verdict in judged} == {"deny"}
+    assert judge("Bash", {"command": "cat pipe"}, rules).behavior == "ask"
+    assert judge("Read", {"file_path": "/dev/zero"}, rules).behavior == "deny"
 
 
 def test_writing_asks_and_is_refused_where_only_reading_is_allowed(rules: Rules) -> None:
@@ -106,19 +185,3 @@ def test_with_tools_off_only_the_memory_tools_are_left(rules: Rules) -> None:
     off = Rules("off", rules.home, rules.start_folder)
     assert judge("Read", {"file_path": str(rules.home / "SOUL.md")}, off).behavior == "deny"
     assert judge("memory_search", {"query": "x"}, off) == Verdict("allow")
-
-
-def test_the_preview_of_a_command_is_the_command_to_the_letter() -> None:
-    assert preview("Bash", {"command": "rm -rf  'a b'"}) == "rm -rf  'a b'"
-
-
-def test_the_preview_of_an_edit_is_the_diff_it_makes(tmp_path: Path) -> None:
-    path = tmp_path / "plan.md"
-    path.write_text("one\ntwo\n", encoding="utf-8")
-    shown = preview("Edit", {"file_path": str(path), "old_string": "two", "new_string": "three"})
-    assert shown.splitlines()[2:] == ["@@ -1,2 +1,2 @@", " one", "-two", "+three"]
-
-
-def test_the_preview_of_a_new_file_shows_all_of_it(tmp_path: Path) -> None:
-    shown = preview("Write", {"file_path": str(tmp_path / "new.md"), "content": "a\nb\n"})
-    assert shown.splitlines()[2:] == ["@@ -0,0 +1,2 @@", "+a", "+b"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assistant.agent.tool_backend import OUTPUT_MAX_BYTES, ToolBackend, shell_environment
+from assistant.agent.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
 
 
 @pytest.fixture
@@ -95,6 +95,7 @@ async def test_a_program_that_does_not_exist_is_an_exit_code(backend: ToolBacken
 async def test_ripgrep_never_searches_secret_files(backend: ToolBackend, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("needle", encoding="utf-8")
     (tmp_path / "mcp.json").write_text("needle", encoding="utf-8")
+    (tmp_path / "MCP.json").write_text("needle", encoding="utf-8")
     (tmp_path / "open.txt").write_text("needle", encoding="utf-8")
     command = [
         "rg",
@@ -121,3 +122,45 @@ async def test_a_memory_file_is_written_by_its_one_writer(
     assert written == [(tmp_path / "USER.md", "likes tea")]
     assert not (tmp_path / "USER.md").exists()
     assert (tmp_path / "other.md").read_bytes() == b"plain"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+async def test_a_pipe_or_device_is_refused_instead_of_waited_for(backend: ToolBackend, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(OSError, match="not a plain file"):
+            await backend.read_file(path)
+    with pytest.raises(OSError, match="not a plain file"):
+        await backend.write_file(str(tmp_path / "pipe"), b"x")
+
+
+async def test_a_file_too_large_for_memory_is_refused(backend: ToolBackend, tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(FILE_MAX_BYTES * 100)
+    with pytest.raises(OSError, match="are read whole"):
+        await backend.read_file(str(tmp_path / "sparse"))
+
+
+async def test_a_link_that_leads_to_a_secret_since_it_was_judged_is_refused(
+    backend: ToolBackend, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("KEY=1", encoding="utf-8")
+    (tmp_path / "harmless").symlink_to(tmp_path / ".env")
+    with pytest.raises(OSError, match="holds secrets"):
+        await backend.read_file(str(tmp_path / "harmless"))
+    with pytest.raises(OSError, match="holds secrets"):
+        await backend.write_file(str(tmp_path / "harmless"), b"x")
+    assert (tmp_path / ".env").read_text("utf-8") == "KEY=1"
+
+
+async def test_a_file_written_through_a_link_keeps_the_link_its_mode_and_its_form(
+    backend: ToolBackend, tmp_path: Path
+) -> None:
+    target = tmp_path / "target.txt"
+    target.write_bytes("第一行内容\r\n".encode("gbk"))
+    target.chmod(0o640)
+    (tmp_path / "link").symlink_to(target)
+    assert await backend.read_file(str(tmp_path / "link")) == "第一行内容\r\n".encode()
+    await backend.write_file(str(tmp_path / "link"), "第二行内容\n".encode())
+    assert (target.read_bytes(), target.stat().st_mode & 0o777) == ("第二行内容\r\n".encode("gbk"), 0o640)
+    assert (tmp_path / "link").is_symlink()

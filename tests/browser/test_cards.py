@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant, FakeConversation
+from tests.fakes.conversation import OFFLINE, FakeAssistant, FakeConversation, FakeModel
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,7 @@ def test_a_person_can_compact_now_and_say_what_matters(chat: Chat) -> None:
     chat.wait_for_end()
     chat.page.get_by_role("tab", name="Context").click()
     chat.page.locator("#hint textarea").fill("Keep the flight number")
-    chat.page.get_by_role("button", name="Compact now").click()
+    chat.page.locator("#compact").click()
     expect(chat.page.locator("#chat .p-compaction .p-prose")).to_contain_text("Keep the flight number")
     expect(chat.page.locator("#hint textarea")).to_have_value("")
     chat.page.locator("#compactions").get_by_role("button", name="Undo").click()
@@ -129,8 +129,6 @@ def test_what_was_recalled_opens_its_file(chat: Chat) -> None:
 
 
 def test_without_a_model_the_page_says_what_to_do_and_looks_again(chat: Chat, assistant: FakeAssistant) -> None:
-    from tests.fakes.conversation import OFFLINE, FakeModel
-
     assistant.model = OFFLINE
     try:
         chat.start_new()

@@ -17,10 +17,15 @@ NAMELESS_BUTTONS = """() => [...document.querySelectorAll('button')]
     .map(b => b.outerHTML.slice(0, 120))"""
 LOW_CONTRAST = """() => {
     const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-    const behind = e => { for (; e; e = e.parentElement) {
-        const c = parse(getComputedStyle(e).backgroundColor); if (c.length && (c[3] ?? 1) > .95) return c; } return [255, 255, 255]; };
+    const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+    const light = c => c.slice(0, 3).reduce((sum, v, i) => sum + linear(v / 255) * [.2126, .7152, .0722][i], 0);
+    const behind = e => {
+        for (; e; e = e.parentElement) {
+            const c = parse(getComputedStyle(e).backgroundColor);
+            if (c.length && (c[3] ?? 1) > .95) return c;
+        }
+        return [255, 255, 255];
+    };
     const found = [];
     for (const e of document.querySelectorAll('p, span, h1, h2, button, code, summary, td, li, b, textarea')) {
         if (!e.checkVisibility({opacityProperty: true}) || e.closest('[inert], .cm-editor, .katex, pre')) continue;

@@ -63,7 +63,7 @@ async def scripted_assistant(home: Path, model: ScriptedModel, **values: object)
 
 async def say(assistant: Assistant, conversation: Conversation, text: str) -> list[Event]:
     """What is told from a message or command on until nothing runs."""
-    async with aclosing(respond(assistant.conversations, conversation, text)) as told:
+    async with aclosing(respond(assistant.conversations, conversation, text, assistant.forgetter)) as told:
         return [event async for event in told]
 
 

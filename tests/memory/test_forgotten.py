@@ -26,7 +26,7 @@ class Home:
         self.asked_since: list[str] = []
         self.lines = ForgottenLines(self.workspace.forgotten_path, self._said_since)
         log = MemoryLog(self.workspace.memory_log_path)
-        self.notes = Notes(self.workspace, log, lambda: datetime(2026, 12, 1, tzinfo=UTC), self.lines.is_forgotten)
+        self.notes = Notes(self.workspace, log, lambda: datetime(2026, 12, 1, tzinfo=UTC), self.lines)
 
     def _said_since(self, at: str) -> list[str]:
         self.asked_since.append(at)
@@ -86,6 +86,16 @@ def test_a_model_is_refused_and_the_person_is_not(home: Home) -> None:
         home.notes.save("USER.md", "- likes tea\n- 我住在苏黎世\n", digest, "assistant")
     home.notes.add_lines("USER.md", "About", ["I live in Zürich"], OWNER_WRITER)
     assert home.notes.read("USER.md").text == "## About\n\n- likes tea\n- I live in Zürich\n"
+    assert not home.lines.is_forgotten("I live in Zürich")
+
+
+def test_what_the_person_writes_in_an_editor_is_no_longer_forgotten(home: Home) -> None:
+    home.notes.add_lines("USER.md", "About", ["likes tea"], "flush")
+    home.lines.add(FACTS, AT)
+    (home.workspace.root / "USER.md").write_text("- 我住在苏黎世。\n", encoding="utf-8")
+    assert home.notes.note_outside_change("USER.md") is not None
+    assert not home.lines.is_forgotten("我住在苏黎世")
+    assert home.lines.is_forgotten("I live in Zürich")
 
 
 def test_a_damaged_list_refuses_nothing_and_is_begun_anew(home: Home) -> None:

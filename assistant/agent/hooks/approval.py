@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
 from assistant.agent.approvals import Rules, judge
-from assistant.messages import ToolCallState
+from assistant.messages import ToolCallBlock, ToolCallState, call_arguments
 
 _BEHAVIORS = {
     "allow": PermissionBehavior.ALLOW,
@@ -35,7 +36,20 @@ class ApprovalHook(MiddlewareBase):
 
         Nothing that was allowed is remembered for the next call.
         """
-        verdict = judge(input_kwargs["tool"].name, input_kwargs["tool_input"], self._rules)
+        arguments: dict[str, object] = input_kwargs["tool_input"]
+        verdict = judge(input_kwargs["tool"].name, arguments, self._rules)
+        if verdict.behavior == "ask":
+            _write_out(agent, input_kwargs["tool_call"].id, arguments)
         if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
             return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="The person allowed this call.")
         return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=verdict.reason, bypass_immune=True)
+
+
+def _write_out(agent: Agent, call_id: str, arguments: dict[str, object]) -> None:
+    """Put the arguments that were judged, and will run, in place of what the model wrote.
+
+    AgentScope mends broken JSON and wrong types, so what stands in the call can read as another command, or as none.
+    """
+    for block in agent.state.context[-1].content:
+        if isinstance(block, ToolCallBlock) and block.id == call_id and call_arguments(block) != arguments:
+            block.input = json.dumps(arguments, ensure_ascii=False)

@@ -128,6 +128,15 @@
     navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
+  /* A new conversation is read from its top, whatever stood there before. */
+  const showFromTop = () => {
+    const welcome = document.querySelector("#chat .p-welcome");
+    if (!welcome || welcome.dataset.shown) return;
+    welcome.dataset.shown = "yes";
+    const toTop = () => document.querySelector(GRADIO.scroller)?.scrollTo(0, 0);
+    for (const delay of [0, 150, 500]) setTimeout(toTop, delay);
+  };
+
   let isDue = false;
   const lookAgain = () => {
     if (isDue) return;
@@ -137,6 +146,7 @@
       nameThings();
       nameAddress();
       copyWhatCame();
+      showFromTop();
     });
   };
 

@@ -1,0 +1,99 @@
+"""`python app.py` in a browser, with the built-in assistant: the first page, a restart, a Space."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.conftest import Chat
+from tests.source_files import ROOT
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = re.compile(r"http://\S+")
+
+
+@contextmanager
+def running_app(home: Path, **environment: str) -> Generator[str]:
+    """The address of a page that another process serves; the process is killed in the end."""
+    process = subprocess.Popen(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env=os.environ | {"PALIMPSEST_HOME": str(home), "PALIMPSEST_PROVIDER": "offline"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if found := ADDRESS.search(line):
+                yield found.group()
+                break
+        else:
+            pytest.fail(f"no address was printed, exit code {process.wait()}")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_conversation_and_a_memory_outlive_the_process(context: BrowserContext, home: Path) -> None:
+    with running_app(home) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        expect(chat.page.locator("#chat .p-setup")).to_contain_text("Not a language model")
+        chat.say("Remember that my sister likes oolong tea")
+        expect(chat.page.locator("#chat .p-memory")).to_contain_text("oolong tea")
+        chat.wait_for_end()
+    assert "oolong tea" in (home / "USER.md").read_text("utf-8") + (home / "MEMORY.md").read_text("utf-8")
+    with running_app(home) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        expect(chat.page.locator("#chat")).to_contain_text("Remember that my sister likes oolong tea")
+        expect(chat.page.locator("#sessions .p-selected")).to_contain_text("Remember that my sister")
+
+
+def test_a_home_that_another_process_owns_is_told_on_the_page(context: BrowserContext, home: Path) -> None:
+    with running_app(home) as first, running_app(home) as second:
+        owner = Chat(context.new_page(), first)
+        owner.open()
+        other = context.new_page()
+        other.goto(second)
+        expect(other.locator("#chat .p-failed")).to_contain_text("in use by")
+
+
+def test_a_space_has_a_banner_and_answers_under_its_name_only(context: BrowserContext, home: Path) -> None:
+    space = {"SPACE_ID": "me/app", "SPACE_HOST": "me-app.hf.space", "GRADIO_SERVER_NAME": "127.0.0.1"}
+    with running_app(home, **space) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        expect(chat.page.locator("#banner")).to_contain_text("what you write here is wiped")
+        assert httpx.get(address, headers={"host": "me-app.hf.space"}).status_code == 200
+        assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403
+    assert not (home / "MEMORY.md").exists()
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(home: Path) -> None:
+    with running_app(home) as address:
+        port = address.rstrip("/").rpartition(":")[2]
+        finished = subprocess.run(
+            [sys.executable, "app.py"],
+            cwd=ROOT,
+            env=os.environ | {"PALIMPSEST_HOME": str(home), "PALIMPSEST_PORT": port},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert finished.returncode == 1
+    assert finished.stderr.startswith("palimpsest: PALIMPSEST_PORT")
+    assert finished.stderr.count("\n") == 1
