@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 FORGOTTEN_MARK = "⟦forgotten⟧"
@@ -224,5 +225,21 @@ def _needle(key: str) -> str:
 
 def _has_needle(text: str, needles: Sequence[str]) -> bool:
     # A model may have written any character as \uXXXX in the arguments of a call.
-    folded = fold(text)
-    return "\\u" in text or any(needle in folded for needle in needles)
+    if "\\u" in text:
+        return True
+    # To unify widths costs ten times all the rest, and most texts have no letter that it would change.
+    folded = fold(text) if not text.isascii() and _letters_of_other_width().search(text) else text.casefold()
+    return any(needle in folded for needle in needles)
+
+
+@cache
+def _letters_of_other_width() -> re.Pattern[str]:
+    """Letters and digits that are written in another way once widths are unified, and marks that join their letter."""
+    characters = (chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000)
+    changed = (
+        character
+        for character in characters
+        if unicodedata.combining(character)
+        or ((unified := unicodedata.normalize("NFKC", character)) != character and _WORDS.search(unified))
+    )
+    return re.compile(f"[{''.join(changed)}]")

@@ -89,6 +89,13 @@ def test_a_character_that_json_writes_as_a_number_is_looked_at() -> None:
     assert PassageSet({"我住在苏黎世"}).touches(json.dumps({"x": "我住在苏黎世。"}))
 
 
+@pytest.mark.parametrize("written", ["My ｐｈｏｎｅ is ５５５-0142", "Zu\u0308rich ﬁnds phone is 555", "phone is 555"])
+def test_a_letter_in_another_form_is_looked_at(written: str) -> None:
+    assert Wanted("phone is 555").touches(written)
+    assert PassageSet({"zürich"}).touches("Zu\u0308rich")
+    assert not PassageSet({"zürich"}).touches("Bern，绿茶")
+
+
 texts = st.lists(
     st.sampled_from(
         ["I like tea.", "我喜欢茶。", "My cat is Momo", "- ", "\n", " ", "…", "Dr. ", "user: ", "x=3.5", FORGOTTEN_MARK]
