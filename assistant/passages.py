@@ -159,15 +159,20 @@ class PassageSet:
 
     def remove(self, text: str) -> Marked:
         """The text without the passages; a line that held nothing else is gone too."""
-        gone = self._gone(text)
-        starts = {passage.start for passage in gone}
-        lines: list[str] = []
-        for line in re.findall(r"[^\n]*\n|[^\n]+", text) if gone else []:
-            kept = [passage for passage in passages_of(line) if not self.holds(passage)]
-            here = [passage for passage in passages_of(line) if self.holds(passage)]
-            if kept or not here:
-                lines.append(_without(line, here, lambda passage, line=line: (_after_space(line, passage.stop), "")))
-        return Marked("".join(lines), len(gone)) if starts else Marked(text, 0)
+        if not self._gone(text):
+            return Marked(text, 0)
+        lines = [self._remove_from_line(line) for line in re.findall(r"[^\n]*\n|[^\n]+", text)]
+        return Marked("".join(line.text for line in lines), sum(line.count for line in lines))
+
+    def _remove_from_line(self, line: str) -> Marked:
+        count = 0
+        # What follows a passage that went may begin the line now, and say by itself what was chosen.
+        while here := self._gone(line):
+            count += len(here)
+            if len(here) == len(list(passages_of(line))):
+                return Marked("", count)
+            line = _without(line, here, lambda passage, line=line: (_after_space(line, passage.stop), ""))
+        return Marked(line, count)
 
     def _gone(self, text: str) -> list[Passage]:
         return [passage for passage in passages_of(text) if self.holds(passage)] if self.touches(text) else []

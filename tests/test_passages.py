@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant.passages import FORGOTTEN_MARK, Fit, PassageSet, Wanted, key_of, passages_of
@@ -123,6 +123,7 @@ def test_marking_leaves_all_else_and_a_second_time_changes_nothing(text: str, ot
 
 
 @given(texts, texts)
+@example("I like tea. user: My cat is Momo. 我喜欢茶。", "I like tea.\nMy cat is Momo.")
 def test_what_is_removed_is_found_no_more(text: str, other: str) -> None:
     chosen = PassageSet(passage.key for passage in passages_of(other))
     removed = chosen.remove(text)
