@@ -15,7 +15,8 @@ ENOUGH_SHARE = 0.5
 MAX_ANSWERS = 2
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_QUESTION = re.compile(r"[?？][\"'”’」』）)]*$")
+_NO_ANSWER = re.compile(r"[?？:：][\"'”’」』）)*]*$")
+_HEADING = re.compile(r"\s*#{1,6}\s")
 _ENDINGS = ("ing", "ies", "es", "ed", "s", "y", "e")
 _MIN_STEM_CHARS = 3
 
@@ -34,9 +35,9 @@ class Sentence:
     """Share of the question's terms in it."""
 
     @property
-    def is_question(self) -> bool:
-        """A question is no answer, however many words it shares."""
-        return bool(_QUESTION.search(self.text))
+    def can_answer(self) -> bool:
+        """False for questions, headings, and what only announces something, however many words they share."""
+        return not _NO_ANSWER.search(self.text) and not _HEADING.match(self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def is_find(hit: SearchHit, sentences: Sequence[Sentence], known_ids: Collection
     """False for a hit that owes its relevance to what is known already, the question itself above all."""
     if not hit.message_id or hit.message_id not in known_ids:
         return bool(sentences)
-    return any(one.share >= ENOUGH_SHARE for one in sentences if not one.is_question)
+    return any(one.share >= ENOUGH_SHARE for one in sentences if one.can_answer)
 
 
 def share_of(text: str, terms: Sequence[str]) -> float:
@@ -98,7 +99,7 @@ def share_of(text: str, terms: Sequence[str]) -> float:
 
 def wants_meaning(sentences: Sequence[Sentence]) -> bool:
     """True when there is a choice between sentences and words alone do not make it."""
-    answers = [sentence.share for sentence in sentences if not sentence.is_question]
+    answers = [sentence.share for sentence in sentences if sentence.can_answer]
     return len(answers) > 1 and max(answers) < ENOUGH_SHARE
 
 
@@ -121,7 +122,7 @@ def make_quote(
 
 def _answers(sentences: Sequence[Sentence], scores: Sequence[float], *, is_by_words: bool) -> list[int]:
     """The best sentences; those with an equal share of the words are equally good."""
-    possible = [index for index, sentence in enumerate(sentences) if not sentence.is_question]
+    possible = [index for index, sentence in enumerate(sentences) if sentence.can_answer]
     if not possible:
         return []
     best = max(scores[index] for index in possible)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
-from assistant.models.offline_quotes import read_answers, read_facts, read_names, read_notices, write_quotes
+from assistant.models.offline_quotes import read_answers, read_facts, read_names, read_notices, write_list, write_quotes
 from assistant.models.offline_requests import (
     AskAboutPerson,
     AskMemory,
@@ -64,7 +64,7 @@ def memory_reply(request: MemoryRequest, outcomes: Sequence[ToolOutcome], texts:
             return _tell_name(whose, outcomes[-1].text, texts)
         case AskAboutPerson():
             facts = [fact for outcome in outcomes for fact in read_facts(outcome.text)][:MAX_FACTS]
-            return texts.known_of_person.format(result=write_quotes(facts, texts)) if facts else texts.nothing_of_person
+            return texts.known_of_person.format(result=write_list(facts)) if facts else texts.nothing_of_person
         case AskMemory():
             return _answer(outcomes[-1].text, texts)
         case _:

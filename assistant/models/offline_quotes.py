@@ -48,14 +48,18 @@ class Found:
 def read_answers(result: str) -> list[Found]:
     """The sentences that answer, best first, from the result of a memory search; each thing is said once.
 
-    What stands in memory files goes before what was said, and what the person said before what was answered.
+    Of those that say the same, what stands in a memory file is quoted, else what the person said.
     """
-    found = [one for one in _marked(result) if not _is_own(one.text)]
-    kept: list[Found] = []
-    for one in sorted(found, key=_rank):
-        if not any(_says_the_same(one, other) for other in kept):
-            kept.append(one)
-    return [one for one in found if one in kept][:MAX_QUOTES]
+    groups: list[list[_Marked]] = []
+    for one in _marked(result):
+        group = next((group for group in groups if any(_says_the_same(one, other) for other in group)), None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    sure = max((one.relevance for group in groups for one in group), default=0.0) * _LEAST_SHARE_OF_BEST
+    kept = [group for group in groups if max(one.relevance for one in group) >= sure]
+    return [min(group, key=_rank).found for group in kept[:MAX_QUOTES]]
 
 
 def read_notices(result: str) -> list[str]:
@@ -90,6 +94,11 @@ def write_quotes(found: Iterable[Found], texts: OfflineTexts) -> str:
     return "\n\n".join(f"> {one.text}\n\n{_cite(one, texts)}" for one in found)
 
 
+def write_list(found: Iterable[Found]) -> str:
+    """Each sentence as a list item with its place."""
+    return "\n".join(f"- {one.text} ({one.place})" for one in found)
+
+
 def _cite(found: Found, texts: OfflineTexts) -> str:
     match found.speaker:
         case "user":
@@ -100,21 +109,23 @@ def _cite(found: Found, texts: OfflineTexts) -> str:
             return texts.cite_note.format(place=found.place, day=f", {found.day}" if found.day else "")
 
 
-def _marked(result: str) -> Iterator[Found]:
-    path, day, relevance, best = "", "", 0.0, 0.0
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    found: Found
+    relevance: float
+
+
+def _marked(result: str) -> Iterator[_Marked]:
+    path, day, relevance = "", "", 0.0
     for line in result.splitlines():
         if head := _HEAD.match(line):
             path, day, relevance = head["path"], head["day"] or "", float(head["relevance"])
-            best = best or relevance
-            continue
-        row = _ROW.match(line)
-        if row is None or row["mark"] != ">" or relevance < best * _LEAST_SHARE_OF_BEST:
-            continue
-        speaker = _SPEAKER.match(row["text"]) if path.startswith("dialog/") else None
-        text = row["text"].removeprefix(speaker[0]) if speaker else row["text"]
-        text = _ORDER.sub("", _plain(text), count=1) if speaker and speaker[1] == "user" else _plain(text)
-        if text:
-            yield Found(text, path, int(row["line"]), day, speaker[1] if speaker else "")
+        elif (row := _ROW.match(line)) and row["mark"] == ">":
+            speaker = found[1] if path.startswith("dialog/") and (found := _SPEAKER.match(row["text"])) else ""
+            text = _plain(row["text"].removeprefix(f"{speaker}: ") if speaker else row["text"])
+            text = _ORDER.sub("", text, count=1) if speaker == "user" else text
+            if text and not _is_own(text):
+                yield _Marked(Found(text, path, int(row["line"]), day, speaker), relevance)
 
 
 def _numbered(result: str) -> Iterator[Found]:
@@ -126,8 +137,8 @@ def _numbered(result: str) -> Iterator[Found]:
 
 def _plain(row: str) -> str:
     """What the row says, without bullet and quotation."""
-    said = [passage.text for passage in passages_of(row)]
-    return " ".join(said).replace("<\\/", "</")
+    said = [*passages_of(row)]
+    return row[said[0].start : said[-1].stop].replace("<\\/", "</") if said else ""
 
 
 def _is_own(text: str) -> bool:
@@ -135,10 +146,12 @@ def _is_own(text: str) -> bool:
     return any(text in sentence for texts in TEXTS.values() for sentence in texts.sentences)
 
 
-def _rank(found: Found) -> int:
-    return {"": 0, "user": 1}.get(found.speaker, 2)
+def _rank(marked: _Marked) -> int:
+    if not marked.found.path.startswith("dialog/"):
+        return 0
+    return 1 if marked.found.speaker == "user" else 2
 
 
-def _says_the_same(one: Found, other: Found) -> bool:
-    said, told = key_of(one.text), key_of(other.text)
+def _says_the_same(one: _Marked, other: _Marked) -> bool:
+    said, told = key_of(one.found.text), key_of(other.found.text)
     return said in told or told in said

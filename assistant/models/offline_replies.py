@@ -145,7 +145,7 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
             shown = texts.no_hits if is_nothing else texts.hits
             return shown.format(text=text, result=_fenced(_first_lines(result.splitlines(), texts)))
         case ListFiles() | FindFiles():
-            name = request.name if isinstance(request, FindFiles) else (request.folder or "*")
+            name = request.name if isinstance(request, FindFiles) else request.folder
             return _show_paths(_paths(result), name, texts, language)
         case ReadFile(path):
             return _show_file(path, outcomes[-1], texts)
@@ -155,7 +155,7 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
 
 def _show_paths(paths: Sequence[str], name: str, texts: OfflineTexts, language: Language) -> str:
     if not paths:
-        return texts.no_files.format(name=name)
+        return texts.no_files.format(name=name) if name else texts.empty_folder
     return texts.files.format(count=count_files(len(paths), language), result=_path_list(paths, texts))
 
 

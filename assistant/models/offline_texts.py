@@ -35,6 +35,7 @@ class OfflineTexts:
     tools_off: str
     files: str
     no_files: str
+    empty_folder: str
     no_such_file: str
     several_files: str
     file: str
@@ -94,6 +95,7 @@ _ENGLISH = OfflineTexts(
     tools_off="I would have to use the tool {tool} for that, and it is off in this conversation.",
     files="{count} here, the newest first:\n\n{result}",
     no_files="There are no files here: I found none for `{name}`.",
+    empty_folder="There are no files here yet.",
     no_such_file="I found no file named `{name}` in the files folder. Give its whole path if it is elsewhere.",
     several_files="Several files are named like that. Which one? Give its whole path:\n\n{result}",
     file="`{name}`:\n\n{result}",
@@ -142,6 +144,7 @@ _CHINESE = OfflineTexts(
     tools_off="这需要用到工具 {tool}，但它在这次对话里没有打开。",
     files="共 {count}，最新的在前：\n\n{result}",
     no_files="这里没有文件：没有找到与 `{name}` 相符的。",
+    empty_folder="这里还没有文件。",
     no_such_file="文件夹里没有名为 `{name}` 的文件。如果它在别处，请给出完整路径。",
     several_files="有好几个这样的文件，你要哪一个？请给出完整路径：\n\n{result}",
     file="`{name}`：\n\n{result}",
