@@ -11,7 +11,8 @@ from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
-from assistant.memory.lines import 
+from assistant.labels import with_labels_filled
+from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import Conflict, Merge, merge
