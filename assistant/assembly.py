@@ -27,6 +27,7 @@ from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.agent.skills import SkillShelf, skill_files
+from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
@@ -36,7 +37,7 @@ from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
-from assistant.errors import HomeInUseError, WorkspaceError
+from assistant.errors import HomeInUseError, ModelError, WorkspaceError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
 from assistant.forget import ForgetFiles, Forgetter
@@ -215,6 +216,21 @@ class Assistant:
             f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
         )
 
+    async def propose_tidying(self) -> Tidying:
+        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit."""
+        notes = [self.notes.read(name) for name in MEMORY_FILES]
+        tidying = await asyncio.to_thread(propose_tidying, notes)
+        fit = self._compactor if self.settings.memory == "on" else None
+        if fit is None:
+            return tidying
+        for note in nearly_full(notes):
+            try:
+                more = await ask_for_proposals(note, make_ask(fit.model), self._home_language())
+            except ModelError as error:
+                return Tidying(tidying.proposals, f"{tidying.notice} The model could not be asked: {error}")
+            tidying = merge_proposals(tidying, more)
+        return tidying
+
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
         await self.shows.close()
@@ -333,7 +349,7 @@ class Assistant:
             now=store.clock.now,
         )
         conversation.take_up_queued()
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:

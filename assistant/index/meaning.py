@@ -28,9 +28,8 @@ T = TypeVar("T")
 
 _CHUNKS_A_ROUND = 64
 _KEYS_A_ROUND = 1_000
-# Up to this many vectors a new store is made within a second, so that it is kept small.
-_LARGE_STORE = 2_000
-_LEAST_WEAR = 50
+# Fewer would not pay: each store that Chroma opens keeps a megabyte for the life of the process.
+_LEAST_WEAR = 500
 # With more of the vectors missing, the fusion would favour the files that happen to have theirs.
 _MISSING_SHARE = 0.1
 _FEW_MISSING = 16
@@ -186,11 +185,9 @@ class Meaning:
             self._begin_anew()
 
     def _is_store_worn(self) -> bool:
-        """True when so much was written that the store is much larger than what is in it; a large one may wear more."""
+        """True when so much was written that the store is much larger than what is in it."""
         counts = self._full_text.counts()
-        live = counts.with_vector
-        spare = live if live > _LARGE_STORE else max(live // 4, _LEAST_WEAR)
-        return counts.written_vectors > live + spare
+        return counts.written_vectors > counts.with_vector + max(counts.with_vector, _LEAST_WEAR)
 
     async def _fill_round(self, chunks: Sequence[PendingChunk]) -> None:
         cache = _opened(self._cache)

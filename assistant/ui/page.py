@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import inspect
 import os
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from gradio import Blocks
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
+_PORTS = range(7860, 7960)
 _PUBLIC_BANNER = (
     "This page is reachable by others. It runs the built-in assistant on a temporary home, tools are off, "
     "and what you write here is wiped. Run it on your own machine to keep your words."
@@ -96,7 +98,7 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     try:
         _, url, _ = demo.launch(
             server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
-            server_port=settings.port,
+            server_port=_port(settings),
             prevent_thread_lock=True,
             quiet=True,
             show_error=False,
@@ -112,6 +114,17 @@ def start(settings: Settings, opener: Opener) -> PageServer:
     except OSError as error:
         raise SettingsError("PALIMPSEST_PORT", f"the page cannot listen there: {one_line(str(error), 120)}") from None
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
+
+
+def _port(settings: Settings) -> int | None:
+    """The port that is set, else the first free one; on a Space the platform's."""
+    if settings.port is not None or settings.is_space:
+        return settings.port
+    for port in _PORTS:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as opened, contextlib.suppress(OSError):
+            opened.bind((settings.host or "127.0.0.1", port))
+            return port
+    return None
 
 
 def _let_queue_rest(demo: Blocks) -> None:

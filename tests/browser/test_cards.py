@@ -78,7 +78,7 @@ def test_a_person_can_compact_now_and_say_what_matters(chat: Chat) -> None:
     chat.wait_for_end()
     chat.page.get_by_role("tab", name="Context").click()
     chat.page.locator("#hint textarea").fill("Keep the flight number")
-    chat.page.get_by_role("button", name="Compact now").click()
+    chat.page.locator("#compact").click()
     expect(chat.page.locator("#chat .p-compaction .p-prose")).to_contain_text("Keep the flight number")
     expect(chat.page.locator("#hint textarea")).to_have_value("")
     chat.page.locator("#compactions").get_by_role("button", name="Undo").click()
