@@ -532,7 +532,8 @@ async def open_show(settings: Settings, language: Language, pace: ShowPace) -> A
                 await assistant.flushes.wait()
                 await assistant.index.sync_words()
 
-            yield Show(story, assistant.conversations.create(story.title), settle, pace.pause_seconds)
+            conversation = assistant.conversations.create(story.title)
+            yield Show(settings.home, story, conversation, settle, pace.pause_seconds)
 
 
 def _show_settings(settings: Settings, home: Path, language: Language) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
+from pathlib import Path
 
 from assistant.conversation import Conversation
 from assistant.errors import PalimpsestError
@@ -21,9 +22,15 @@ class Show:
     """
 
     def __init__(
-        self, story: Story, conversation: Conversation, settle: Callable[[], Awaitable[None]], pause_seconds: float
+        self,
+        home: Path,
+        story: Story,
+        conversation: Conversation,
+        settle: Callable[[], Awaitable[None]],
+        pause_seconds: float,
     ) -> None:
         """`settle` returns once what was said is written and can be found; a pause to read goes before each step."""
+        self.home = home
         self.conversation = conversation
         self._story = story
         self._settle = settle
