@@ -96,6 +96,11 @@ class Conversation:
         return self._keeper.session.title
 
     @property
+    def language(self) -> Language:
+        """The language it is held in, or that is set."""
+        return self._language()
+
+    @property
     def is_running(self) -> bool:
         """True while a turn or another job runs or waits to run."""
         return self._jobs.is_busy
