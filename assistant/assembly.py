@@ -26,6 +26,7 @@ from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.agent.skills import SkillShelf, skill_files
+from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
@@ -34,7 +35,7 @@ from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
-from assistant.errors import HomeInUseError, WorkspaceError
+from assistant.errors import HomeInUseError, ModelError, WorkspaceError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
 from assistant.forget import ForgetFiles, Forgetter
@@ -62,6 +63,8 @@ Connect = Callable[[Settings], Awaitable[ChatModel]]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
+OFFLINE_PATIENCE_SECONDS = 30.0
+"""How long the built-in assistant waits for the index when it has only just been opened."""
 _LANGUAGE_MESSAGES = 5
 _DAY_SECONDS = 86_400
 
@@ -192,6 +195,21 @@ class Assistant:
             f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
         )
 
+    async def propose_tidying(self) -> Tidying:
+        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit."""
+        notes = [self.notes.read(name) for name in MEMORY_FILES]
+        tidying = await asyncio.to_thread(propose_tidying, notes)
+        fit = self._compactor if self.settings.memory == "on" else None
+        if fit is None:
+            return tidying
+        for note in nearly_full(notes):
+            try:
+                more = await ask_for_proposals(note, make_ask(fit.model), self._home_language())
+            except ModelError as error:
+                return Tidying(tidying.proposals, f"{tidying.notice} The model could not be asked: {error}")
+            tidying = merge_proposals(tidying, more)
+        return tidying
+
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
         await self.conversations.close()
@@ -245,6 +263,8 @@ class Assistant:
             context_ids=lambda: {message.id for message in state.context},
             language=language,
             now=store.clock.now,
+            # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
+            patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
         )
         skills_folder = self.workspace.skills_folder
         toolkit = build_toolkit(
@@ -307,7 +327,7 @@ class Assistant:
             now=store.clock.now,
         )
         conversation.take_up_queued()
-        self.flushes.resume(session.session_id)
+        self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
     def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:

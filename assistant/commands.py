@@ -51,7 +51,7 @@ async def submit(
     name, _, argument = typed.partition(" ")
     if not typed.startswith("/") or "/" in name[1:]:
         if typed:
-            conversation.ask(text)
+            _ask(conversation, text)
         return conversation
     command = COMMANDS.get(name[1:].lower())
     if command is None:
@@ -64,6 +64,17 @@ async def submit(
     except PalimpsestError as error:
         conversation.emit(Notice(str(error)))
         return conversation
+    except OSError as error:
+        conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+        return conversation
+
+
+def _ask(conversation: Conversation, text: str) -> None:
+    try:
+        conversation.ask(text)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        conversation.emit(Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}"))
 
 
 async def respond(

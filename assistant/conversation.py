@@ -341,7 +341,11 @@ class Conversation:
         turn_id = self._running.turn_id
         try:
             reason, error = await self._follow_reply(reply)
-            self._keeper.end_turn(turn_id, reason, error)
+            try:
+                self._keeper.end_turn(turn_id, reason, error)
+            except (OSError, PalimpsestError) as failure:
+                log.exception("the end of turn %s could not be written", turn_id)
+                error = error or _explain_unwritten(failure)
             self._tell_end(turn_id, reason, error)
             if finish_bootstrap(self._workspace):
                 self.emit(
@@ -374,7 +378,8 @@ class Conversation:
             log.exception("a turn of conversation %s failed", self.session_id)
             self._runner.keep_unsaved()
             self._close_open_calls()
-            return "interrupted", explain_model_error(error)
+            explained = _explain_unwritten(error) if isinstance(error, OSError) else explain_model_error(error)
+            return "interrupted", explained
         if self._runner.parked_calls():
             return "awaiting_approval", ""
         return self._runner.translator.finish_reason, ""
@@ -438,3 +443,11 @@ class Conversation:
 
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
+
+
+def _explain_unwritten(error: OSError | PalimpsestError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return (
+        f"The conversation could not be written to disk ({reason}). What was said stands here as long as the program "
+        "runs and is written with the next turn that can be."
+    )

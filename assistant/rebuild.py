@@ -103,6 +103,21 @@ def chain_of(rows: Sequence[Row], record: CompactionRow | None) -> list[Compacti
     return chain
 
 
+def standing_ids(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> set[str]:
+    """The records that took effect and were not taken back, where the context stands on the record `compaction_id`.
+
+    They are what each stretch between two `clear` rows ended on, and what that reaches over parent ids.
+    """
+    clears = [index for index, row in enumerate(rows) if isinstance(row, DroppedRow) and row.reason == "clear"]
+    starts = [0, *(index + 1 for index in clears)]
+    standing: set[str] = set()
+    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+        stretch = [row for row in rows[start:stop] if not isinstance(row, DroppedRow)]
+        head = compaction_id if start == starts[-1] else NEWEST
+        standing |= {row.compaction_id for row in chain_of(stretch, record_of(stretch, head))}
+    return standing
+
+
 def undone_ids(rows: Iterable[Row]) -> set[str]:
     """The records that were taken back."""
     return {row.compaction_id for row in rows if isinstance(row, UndoneRow)}

@@ -22,7 +22,7 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row, TurnEndRow
+from assistant.journal_rows import BlockRow, CompactionRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -35,7 +35,7 @@ from assistant.messages import (
     block_text,
     result_text,
 )
-from assistant.rebuild import NEWEST, chain_of, record_of, undone_ids
+from assistant.rebuild import NEWEST, standing_ids, undone_ids
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",
@@ -66,7 +66,7 @@ class _Teller:
 
     def __init__(self, rows: Sequence[Row], compaction_id: str | None) -> None:
         self.events: list[Event] = []
-        standing = _standing_ids(rows, compaction_id)
+        standing = standing_ids(rows, compaction_id)
         # Of an Undo that was cut off before its commit the journal knows, and yet the record stands.
         self._undone = undone_ids(rows) - standing
         self._happened = self._undone | standing
@@ -165,18 +165,6 @@ class _Teller:
         self._turn = turn
         self._newest = row
         self.events.append(turn)
-
-
-def _standing_ids(rows: Sequence[Row], compaction_id: str | None) -> set[str]:
-    """The records that took effect: what each stretch between two `clear` rows ended on, and what that reaches."""
-    clears = [index for index, row in enumerate(rows) if isinstance(row, DroppedRow) and row.reason == "clear"]
-    starts = [0, *(index + 1 for index in clears)]
-    standing: set[str] = set()
-    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
-        stretch = [row for row in rows[start:stop] if not isinstance(row, DroppedRow)]
-        head = compaction_id if stop == len(rows) else NEWEST
-        standing |= {row.compaction_id for row in chain_of(stretch, record_of(stretch, head))}
-    return standing
 
 
 def compressed_event(row: CompactionRow, flush: FlushState, *, is_undone: bool) -> ContextCompressed:

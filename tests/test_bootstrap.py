@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.bootstrap import finish_bootstrap, is_filled
+from assistant.bootstrap import finish_bootstrap
+from assistant.labels import is_filled
 from assistant.workspace import Workspace
 
 

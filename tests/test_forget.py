@@ -292,7 +292,7 @@ async def test_a_flush_that_was_told_of_it_is_cut_and_goes_on_without_it(home: P
     model = ScriptedModel([[text("Noted.")], [text("So be it.")], [text(SUMMARY)], wait_in_flush, flush])
     async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
         conversation = assistant.conversations.create()
-        await told(assistant, conversation, f"Hello. {EN} {'Much more was said. ' * 200}")
+        await told(assistant, conversation, f"Hello. {EN} {'Much more was said. ' * 400}")
         await told(assistant, conversation, "And now?")
         await told(assistant, conversation, "/compact")
         while not calls:

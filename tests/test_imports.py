@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "redaction",
         "text_encoding",
         "passages",
+        "labels",
         "json_texts",
     ),
     ("errors", "resources"),

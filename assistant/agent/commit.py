@@ -136,20 +136,15 @@ class SessionKeeper:
 
     def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         """Blocks leave the context for good; the journal keeps them and says that they left."""
-        row = DroppedRow(self.session.session_id, tuple(keys), reason, self.at())
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        self._write_dropped(keys, reason)
         gone = set(keys)
         messages = [_without(message, gone) for message in self.state.context]
-        after = replace(self._current(), messages=[message for message in messages if message.content])
-        self._save(after)
-        self._swap(after)
+        self._leave(replace(self._current(), messages=[message for message in messages if message.content]))
 
     def clear(self) -> None:
         """Everything leaves the context, the summary too."""
-        self.drop(block_keys(self.state.context), "clear")
-        after = replace(self._current(), summary="", compaction_id=None)
-        self._save(after)
-        self._swap(after)
+        self._write_dropped(block_keys(self.state.context), "clear")
+        self._leave(replace(self._current(), messages=[], summary="", compaction_id=None))
 
     def rename(self, title: str) -> None:
         """Give the conversation a title."""
@@ -179,6 +174,16 @@ class SessionKeeper:
     def at(self) -> str:
         """The time now, as rows and records write it."""
         return self._now().isoformat(timespec="milliseconds")
+
+    def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
+        row = DroppedRow(self.session.session_id, tuple(keys), reason, self.at())
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+
+    def _leave(self, after: Session) -> None:
+        """A `dropped` row counts without the session file, so the state follows it even where the file cannot."""
+        self.session = after
+        self._swap(after)
+        self._save(after)
 
     def _current(self) -> Session:
         rest = self.state.model_dump(

@@ -190,6 +190,9 @@ class Context:
         window = window_told_by(error)
         if window is not None and window < self._policy.max_input_length:
             self._policy = replace(self._policy, max_input_length=window)
+            if self._summariser_window_tokens is not None:
+                # Mostly the same model; another one only gets smaller pieces.
+                self._summariser_window_tokens = min(self._summariser_window_tokens, window)
             self.tell(f"The provider says that this model's window is {window:,} tokens; it is used from now on.")
         self._counter.calibrate(self._counted_tokens, max(self._counted_tokens, self._policy.max_input_length))
 
@@ -326,7 +329,11 @@ class Context:
     def _keep_failure(self, compaction_id: str, failure: SummaryFailure) -> None:
         path = self._workspace.compaction_failures_folder / f"{compaction_id}.json"
         values = {"at": self._keeper.at(), **asdict(failure)}
-        replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        try:
+            replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        except OSError as error:
+            # The digest that may stand in for the summary must not be lost with it.
+            self.tell(f"The summary that was refused could not be kept as {path.name} ({error.strerror or error}).")
 
     def _tell_all(self, outcome: Outcome) -> None:
         if not outcome.notices:

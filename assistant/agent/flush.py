@@ -29,7 +29,7 @@ from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
-from assistant.rebuild import messages_of
+from assistant.rebuild import messages_of, standing_ids
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
 
@@ -94,11 +94,15 @@ class Flusher:
         self._journal.append([row])
         return state
 
-    def pending(self, session_id: str) -> list[CompactionRow]:
-        """Compactions of a conversation whose flush was cut off, oldest first."""
+    def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRow]:
+        """Compactions of a conversation whose flush was cut off, oldest first; its context stands on `compaction_id`.
+
+        One that never took effect, or was taken back, is left out: a later one will fold the same messages.
+        """
         rows = self._journal.rows(session_id)
         ended = {row.compaction_id for row in rows if isinstance(row, FlushRow)}
-        return [row for row in rows if isinstance(row, CompactionRow) and row.compaction_id not in ended]
+        due = standing_ids(rows, compaction_id) - ended
+        return [row for row in rows if isinstance(row, CompactionRow) and row.compaction_id in due]
 
     async def _ask_model(self, model: FlushModel, compaction: CompactionRow) -> None:
         entries = write_transcript(self._messages(compaction))

@@ -34,9 +34,9 @@ class FlushTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def resume(self, session_id: str) -> None:
-        """Start again what was cut off in this conversation."""
-        for compaction in self._flusher.pending(session_id):
+    def resume(self, session_id: str, compaction_id: str | None) -> None:
+        """Start again what was cut off in this conversation, whose context stands on that compaction."""
+        for compaction in self._flusher.pending(session_id, compaction_id):
             self.start(compaction)
 
     async def wait(self) -> None:

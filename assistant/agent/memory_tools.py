@@ -17,11 +17,17 @@ from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import Notes
 from assistant.prompts import Language, render
 
-Category = Literal["fact", "preference", "procedure", "context", "session_summary"]
+Category = Literal["fact", "preference", "procedure", "context", "session_summary", "persona"]
 
 WRITER = "assistant"
 _MAX_LINES = 400
-_FILES: dict[Category, str] = {"fact": "MEMORY.md", "preference": "USER.md", "procedure": "MEMORY.md"}
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_FILES: dict[Category, str] = {
+    "fact": "MEMORY.md",
+    "preference": "USER.md",
+    "procedure": "MEMORY.md",
+    "persona": "SOUL.md",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +40,16 @@ class MemoryDesk:
     context_ids: Callable[[], set[str]]
     language: Callable[[], Language]
     now: Callable[[], datetime]
+    patience_seconds: float = 0.0
+    """How long a search waits for an index that is only just being opened, beyond what it waits anyway."""
 
     async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> str:
-        """The hits as the model reads them: fenced, each with its file and lines."""
+        """The hits as the model reads them: fenced, each with its file, its lines and a mark on what answers best."""
         # What stands in the context, the question itself above all, is no find.
         known = self.context_ids()
-        answer = await self.index.search(query, max_results + len(known), min_score)
-        hits = [hit for hit in answer.hits if hit.message_id not in known][:max_results]
-        return render("memory_hits", self.language(), hits=hits, notices=answer.notices, query=query)
+        answer = await self.index.search(query, max_results + len(known), min_score, self.patience_seconds)
+        quotes = await self.index.quote(query, answer.hits, known, max_results)
+        return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
         """Lines of a memory file, numbered from 1."""
@@ -61,9 +69,17 @@ class MemoryDesk:
     def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
         """Add the content where its category belongs; None when it stands there already."""
         file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
-        heading = render("memory_heading", self.language(), category=category)
+        heading = self._heading(self.notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
         return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id))
+
+    def _heading(self, text: str, category: Category) -> str:
+        """The heading of the category that stands in the text, in either language; else in that of the talk."""
+        language = self.language()
+        headings = [
+            render("memory_heading", name, category=category) for name in sorted(_LANGUAGES, key=language.__ne__)
+        ]
+        return next((heading for heading in headings if f"# {heading}" in text), headings[0])
 
 
 def memory_tools(desk: MemoryDesk) -> list[ToolBase]:

@@ -28,9 +28,8 @@ T = TypeVar("T")
 
 _CHUNKS_A_ROUND = 64
 _KEYS_A_ROUND = 1_000
-# Up to this many vectors a new store is made within a second, so that it is kept small.
-_LARGE_STORE = 2_000
-_LEAST_WEAR = 50
+# Fewer would not pay: each store that Chroma opens keeps a megabyte for the life of the process.
+_LEAST_WEAR = 500
 # With more of the vectors missing, the fusion would favour the files that happen to have theirs.
 _MISSING_SHARE = 0.1
 _FEW_MISSING = 16
@@ -120,6 +119,11 @@ class Meaning:
             raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
         return await asyncio.to_thread(self._nearest, vectors[0], count)
 
+    async def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question; nothing of it is kept. Raises `IndexingError`."""
+        vectors = await self.embedder.embed([question, *texts])
+        return [float(cosine) for cosine in vectors[1:] @ vectors[0]]
+
     async def purge(self) -> None:
         """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
         await asyncio.to_thread(self._keep_only_used, 0)
@@ -181,11 +185,9 @@ class Meaning:
             self._begin_anew()
 
     def _is_store_worn(self) -> bool:
-        """True when so much was written that the store is much larger than what is in it; a large one may wear more."""
+        """True when so much was written that the store is much larger than what is in it."""
         counts = self._full_text.counts()
-        live = counts.with_vector
-        spare = live if live > _LARGE_STORE else max(live // 4, _LEAST_WEAR)
-        return counts.written_vectors > live + spare
+        return counts.written_vectors > counts.with_vector + max(counts.with_vector, _LEAST_WEAR)
 
     async def _fill_round(self, chunks: Sequence[PendingChunk]) -> None:
         cache = _opened(self._cache)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
 from assistant.errors import IndexingError
-from assistant.index.calibration import Calibration
+from assistant.index.calibration import Calibration, Evidence
+from assistant.index.chunker import JournalText
 from assistant.index.embeddings import Embedder
 from assistant.index.full_text import FullText, open_full_text
 from assistant.index.meaning import Meaning
 from assistant.index.question import Question, read_question
+from assistant.index.quotes import Place, Quote, Sentence, is_find, make_quote, sentences_of, wants_meaning
 from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits, word_trust
 from assistant.index.sync import ReadDialog, Synchroniser
+from assistant.index.terms import is_cjk
 from assistant.index.upkeep import Upkeep
 from assistant.index.vector_store import VectorSpace, VectorStore
 from assistant.index.vectors import Backend, open_store
@@ -27,6 +30,8 @@ Mode = Literal["hybrid", "text", "off"]
 
 # Hits may fall away as the same place or below the score, so more candidates than results are looked at.
 _CANDIDATES_A_RESULT = 4
+# Sentences are embedded for a quote one by one; a server takes a batch a call.
+_QUOTE_BATCHES = 3
 
 NO_EMBEDDER = "Searching by words alone: no embedder is set."
 NOT_OWNER = "Searching by words alone, as they were indexed last: another process owns this home."
@@ -127,8 +132,13 @@ class MemoryIndex:
         if self._full_text is not None:
             await asyncio.to_thread(self._full_text.close)
 
-    async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> SearchAnswer:
-        """The places that answer `query` with a relevance of at least `min_score`, best first."""
+    async def search(
+        self, query: str, max_results: int = 5, min_score: float = 0.1, patience_seconds: float = 0.0
+    ) -> SearchAnswer:
+        """The places that answer `query` with a relevance of at least `min_score`, best first.
+
+        With `patience_seconds` files and vectors that are not ready yet are waited for longer than the settings say.
+        """
         question = read_question(query, self._now().date())
         if not question.text:
             return SearchAnswer(())
@@ -137,9 +147,9 @@ class MemoryIndex:
             return SearchAnswer((), (FORGETTING if self._is_purging else NO_INDEX,))
         notices: list[str] = []
         # Both waits run at the same time: together they may not keep a person waiting.
-        vectors = asyncio.create_task(self._cosines(question, notices))
+        vectors = asyncio.create_task(self._cosines(question, notices, patience_seconds))
         try:
-            await self._wait_for_files(notices)
+            await self._wait_for_files(notices, patience_seconds)
             words = await asyncio.to_thread(_word_scores, full_text, question)
             cosines = await vectors
             calibration = self._meaning.calibration if self._meaning is not None and cosines is not None else None
@@ -151,6 +161,24 @@ class MemoryIndex:
         finally:
             vectors.cancel()
         return SearchAnswer(tuple(hits), tuple(notices))
+
+    async def quote(
+        self, query: str, hits: Sequence[SearchHit], known_ids: Collection[str] = (), max_results: int = 5
+    ) -> tuple[Quote, ...]:
+        """The sentences of the hits that answer `query`, each with its line: by words, and by meaning where need be.
+
+        Messages that are known are left out, and hits that are found by nothing else.
+        """
+        question = read_question(query, self._now().date())
+        found = [(hit, sentences_of(hit, question.terms, known_ids)) for hit in hits]
+        found = [(hit, said) for hit, said in found if is_find(hit, said, known_ids)][:max_results]
+        scores = await self._sentence_scores(question, found)
+        paths = {hit.path for hit, _ in found if hit.session_id}
+        dialogs = {path: await asyncio.to_thread(self._dialog, path) for path in paths}
+        return tuple(
+            make_quote(hit, said, rated, question.terms, _PlaceFinder(hit, dialogs.get(hit.path, ())))
+            for (hit, said), rated in zip(found, scores, strict=True)
+        )
 
     def status(self) -> IndexStatus:
         """What the index holds and does now."""
@@ -209,25 +237,28 @@ class MemoryIndex:
         finally:
             self._is_purging = False
 
-    async def _wait_for_files(self, notices: list[str]) -> None:
+    async def _wait_for_files(self, notices: list[str], patience_seconds: float) -> None:
         upkeep = self._upkeep
         if upkeep is None:
             notices.append(NOT_OWNER)
             return
         try:
-            await asyncio.wait_for(upkeep.is_read_once.wait(), self._settings.text_seconds)
+            seconds = max(self._settings.text_seconds, patience_seconds)
+            await asyncio.wait_for(upkeep.is_read_once.wait(), seconds)
         except TimeoutError:
             done, total = upkeep.progress.done, upkeep.progress.total
             notices.append(f"Files are still being read: {done} of {total} so far." if total else NO_INDEX)
         if upkeep.text_notice:
             notices.append(upkeep.text_notice)
 
-    async def _cosines(self, question: Question, notices: list[str]) -> dict[int, float] | None:
+    async def _cosines(
+        self, question: Question, notices: list[str], patience_seconds: float
+    ) -> dict[int, float] | None:
         """Cosine of the nearest chunks; None, with a notice, where words must answer alone."""
         if self._upkeep is None:
             return None
         try:
-            async with asyncio.timeout(self._settings.vector_seconds):
+            async with asyncio.timeout(max(self._settings.vector_seconds, patience_seconds)):
                 await self._upkeep.is_meaning_settled.wait()
                 if notice := self._vector_notice():
                     notices.append(notice)
@@ -243,6 +274,36 @@ class MemoryIndex:
             self._look()
             return None
         return None if near is None else {chunk.chunk_id: chunk.cosine for chunk in near}
+
+    async def _sentence_scores(
+        self, question: Question, found: Sequence[tuple[SearchHit, Sequence[Sentence]]]
+    ) -> list[list[float] | None]:
+        """A score for each sentence of a hit; None for hits whose words decide, and where no vectors can be had."""
+        scores: list[list[float] | None] = [None] * len(found)
+        meaning = self._meaning
+        if meaning is None or self._upkeep is None or not self._upkeep.is_meaning_open:
+            return scores
+        left = _QUOTE_BATCHES * meaning.embedder.batch_texts
+        for index, (hit, said) in enumerate(found):
+            if not wants_meaning(said) or len(said) > left:
+                continue
+            left -= len(said)
+            try:
+                async with asyncio.timeout(self._settings.vector_seconds):
+                    cosines = await meaning.cosines(question.text, [sentence.text for sentence in said])
+            except (TimeoutError, IndexingError):
+                return scores
+            is_across = is_cjk(hit.text) != is_cjk(question.text)
+            evidence = [Evidence(one.share, cosine, is_across) for one, cosine in zip(said, cosines, strict=True)]
+            scores[index] = [_rate(meaning.calibration, one) for one in evidence]
+        return scores
+
+    def _dialog(self, path: str) -> Sequence[JournalText]:
+        try:
+            return self._read_dialog(self._settings.root / path)
+        except OSError:
+            # The day's file went since it was indexed.
+            return ()
 
     def _vector_notice(self) -> str:
         if self._meaning is None or self._upkeep is None:
@@ -268,6 +329,31 @@ def _ignore(names: frozenset[str]) -> None:
 
 def _word_scores(full_text: FullText, question: Question) -> dict[int, float]:
     return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
+
+
+def _rate(calibration: Calibration | None, evidence: Evidence) -> float:
+    if calibration is None:
+        return evidence.share + (evidence.cosine or 0.0)
+    return calibration.relevance(evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlaceFinder:
+    """Where in its file a sentence of a hit stands."""
+
+    hit: SearchHit
+    dialog: Sequence[JournalText]
+
+    def __call__(self, sentence: Sentence) -> Place:
+        if not self.hit.session_id:
+            return Place(self.hit.first_line + sentence.line)
+        texts = [text for text in self.dialog if text.message_id == sentence.message_id and text.kind == self._kind]
+        text = next((text for text in texts if sentence.text in text.text), texts[0] if texts else None)
+        return Place(text.line, text.name or text.role) if text else Place(self.hit.first_line)
+
+    @property
+    def _kind(self) -> str:
+        return "tool_result" if self.hit.kind == "tool_result" else "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class SearchHit:
     session_id: str = ""
     message_id: str = ""
     """Of the line the snippet starts with, in a conversation."""
+    message_ids: tuple[str, ...] = ()
+    """The message of each line of `text`, in a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
         day=chunk.day,
         session_id=chunk.session_id,
         message_id=_message_at(chunk.message_ids, snippet.best_line),
+        message_ids=chunk.message_ids,
     )
 
 

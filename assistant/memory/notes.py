@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
+from assistant.labels import with_labels_filled
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
@@ -92,8 +93,9 @@ class Notes:
     ) -> MemoryChange | None:
         """Add list items under a heading, which is made when missing, or put them in place of one old line.
 
-        Lines that stand in the file already are left out; None when nothing is left to write. Raises `WorkspaceError`
-        when the line to replace does not stand there, `ForgottenError` when all the lines are forgotten ones.
+        A line such as `Name: Ada` fills the line of that label, wherever it stands. Lines that stand in the file
+        already are left out; None when nothing is left to write. Raises `WorkspaceError` when the line to replace does
+        not stand there, `ForgottenError` when all the lines are forgotten ones.
         """
         path = self._workspace.memory_path(name)
         if lines and not (lines := self._unforgotten(given := lines, writer)):
@@ -103,8 +105,9 @@ class Notes:
             content = _content(name, path)
             text = decode_text(content).text
             if replaces is None:
-                new = new_lines_of(text, [masked.text])
-                after = with_lines_under(text, heading, new) if new else text
+                filled = with_labels_filled(text, masked.text.split("\n"))
+                new = new_lines_of(filled.text, filled.rest)
+                after = with_lines_under(filled.text, heading, new) if new else filled.text
             else:
                 after = _replaced(name, text, masked.text, replaces)
             changes = self._replace(name, path, content, after, _origin(writer), masked.kinds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -12,14 +13,17 @@ from agentscope.formatter import OpenAIChatFormatter
 from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.tool import ToolChoice
 
-from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text
+from assistant.labels import is_filled
+from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text, result_text
 from assistant.models.call_ids import fresh_call_id
-from assistant.models.offline_replies import OfferedTool, PlannedCall, ToolOutcome, next_move
-from assistant.models.offline_requests import read_request
+from assistant.models.offline_replies import next_move
+from assistant.models.offline_requests import Whose, read_request
+from assistant.models.offline_tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.prompts import Language, language_of
 
 OFFLINE_NAME = "offline"
 _PIECE_CHARS = 48
+_PROMPT_FILE = re.compile(r'^<file path="(?P<path>[^"]*)">\n(?P<text>.*?)\n</file>$', re.MULTILINE | re.DOTALL)
 
 
 class OfflineModel(ChatModelBase):
@@ -51,7 +55,8 @@ class OfflineModel(ChatModelBase):
         language: Language = language_of(asked) if self._language == "auto" else self._language
         may_call = tool_choice is None or tool_choice.mode != "none"
         offered = [_read_tool(tool) for tool in tools or ()] if may_call else []
-        return _stream(next_move(read_request(asked), _outcomes(messages), offered, self._home, language))
+        request, outcomes = read_request(asked), _outcomes(messages)
+        return _stream(next_move(request, outcomes, offered, self._home, language, _nameless(messages)))
 
 
 async def _stream(move: PlannedCall | str) -> AsyncGenerator[ChatResponse, None]:
@@ -69,6 +74,16 @@ async def _stream(move: PlannedCall | str) -> AsyncGenerator[ChatResponse, None]
 def _newest_request(messages: Sequence[Msg]) -> str:
     message = next((message for message in reversed(messages) if message.role == "user"), None)
     return "\n".join(block.text for block in message.content if isinstance(block, TextBlock)) if message else ""
+
+
+def _nameless(messages: Sequence[Msg]) -> frozenset[Whose]:
+    """Who has no name yet, while the guide of the first conversation stands in the prompt."""
+    prompt = "".join(block_text(block) for message in messages if message.role == "system" for block in message.content)
+    files = {found["path"]: found["text"] for found in _PROMPT_FILE.finditer(prompt)}
+    if "BOOTSTRAP.md" not in files:
+        return frozenset()
+    owners: dict[str, Whose] = {"USER.md": "person", "SOUL.md": "assistant"}
+    return frozenset(whose for name, whose in owners.items() if not is_filled(files.get(name, "")))
 
 
 def _outcomes(messages: Sequence[Msg]) -> list[ToolOutcome]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import assert_never
 
 from assistant.messages import ToolResultState
+from assistant.models.offline_memory import ask_name, memory_call, memory_reply
 from assistant.models.offline_requests import (
+    AskAboutPerson,
     AskMemory,
+    AskName,
     FindFiles,
     Introduce,
     ListFiles,
@@ -19,43 +21,18 @@ from assistant.models.offline_requests import (
     Remember,
     RunCommand,
     SearchFiles,
+    TellName,
     Unclear,
+    Whose,
 )
 from assistant.models.offline_texts import TEXTS, OfflineTexts, count_files
+from assistant.models.offline_tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
 from assistant.prompts import Language
 
-SHOWN_CHARS = 4_000
 SHOWN_LINES = 40
 _READ_LINES = 2_000
 _NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:no (?:files?|match|result|hit|memor)|nothing|没有|未找到)", re.IGNORECASE)
-_ABOUT_THE_PERSON = re.compile(r"\b(?:I|my|mine|me|I'm)\b|我", re.IGNORECASE)
-_ABOUT_CONDUCT = re.compile(r"\b(?:you|your|yourself)\b|你", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool the model may call: its name, and for arguments with a closed set of values those values."""
-
-    name: str
-    choices: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCall:
-    """A tool call to make."""
-
-    tool: str
-    arguments: dict[str, str | int | bool]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
-    """What a call of this turn brought."""
-
-    tool: str
-    state: str
-    text: str
 
 
 def next_move(
@@ -64,33 +41,42 @@ def next_move(
     tools: Sequence[OfferedTool],
     home: Path,
     language: Language,
+    nameless: frozenset[Whose] = frozenset(),
 ) -> PlannedCall | str:
-    """The next call for the request, or the reply once `outcomes` (oldest first) hold what was to be looked up."""
+    """The next call for the request, or the reply once `outcomes` (oldest first) hold what was to be looked up.
+
+    `nameless` says who has no name yet in a first conversation; it is asked for.
+    """
     texts = TEXTS[language]
     if outcomes and (problem := _problem(outcomes[-1], texts)):
         return problem
-    move = _call_or_none(request, outcomes, tools, home)
+    move = _call_or_none(request, outcomes, tools, home, language)
     if move is None:
-        return _show(request, outcomes, texts, language)
+        shown = _show(request, outcomes, texts, language)
+        return "\n\n".join(filter(None, [shown, ask_name(request, nameless, texts)]))
     if move.tool in {tool.name for tool in tools}:
         return move
     match move.tool:
         case "memory_save":
             return texts.cannot_save
-        case "memory_search":
+        case "memory_search" | "memory_get":
             return texts.no_memory_search
         case name:
             return texts.tools_off.format(tool=name)
 
 
 def _call_or_none(
-    request: OfflineRequest, outcomes: Sequence[ToolOutcome], tools: Sequence[OfferedTool], home: Path
+    request: OfflineRequest,
+    outcomes: Sequence[ToolOutcome],
+    tools: Sequence[OfferedTool],
+    home: Path,
+    language: Language,
 ) -> PlannedCall | None:
+    if isinstance(request, Remember | AskMemory | TellName | AskName | AskAboutPerson):
+        return memory_call(request, outcomes, tools, language)
     if outcomes:
         return _second_call(request, outcomes)
     match request:
-        case Remember(text):
-            return PlannedCall("memory_save", {"content": text, **_category(text, tools)})
         case ListFiles(folder):
             return PlannedCall("Glob", {"pattern": "**/*", **_place(folder, home)})
         case FindFiles(name):
@@ -102,8 +88,6 @@ def _call_or_none(
             return PlannedCall("Grep", {**arguments, **_place(place, home)})
         case RunCommand(command):
             return PlannedCall("Bash", {"command": command})
-        case AskMemory(question):
-            return PlannedCall("memory_search", {"query": question})
         case Introduce() | Unclear():
             return None
         case _:
@@ -133,19 +117,6 @@ def _place(folder: str, home: Path) -> dict[str, str]:
     return {"path": str(home / "files" / folder)} if folder else {}
 
 
-def _category(text: str, tools: Sequence[OfferedTool]) -> dict[str, str]:
-    """The category that fits best among those the tool offers: the person, the assistant's conduct, or a plain fact."""
-    offered = next((tool.choices.get("category", ()) for tool in tools if tool.name == "memory_save"), ())
-    if not offered:
-        return {"category": "fact"}
-    wanted = ("memory", "fact")
-    if _ABOUT_THE_PERSON.search(text):
-        wanted = ("user", "preference", "profile")
-    elif _ABOUT_CONDUCT.search(text):
-        wanted = ("soul", "persona", "conduct")
-    return {"category": next((value for value in offered if value.lower().startswith(wanted)), offered[0])}
-
-
 def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
     match outcome.state:
         case ToolResultState.DENIED:
@@ -153,12 +124,14 @@ def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
         case ToolResultState.INTERRUPTED:
             return texts.interrupted
         case ToolResultState.ERROR:
-            return texts.failed.format(result=_fenced(_cut(outcome.text)))
+            return texts.failed.format(result=_fenced(outcome.shown))
         case _:
             return None
 
 
 def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: OfflineTexts, language: Language) -> str:
+    if isinstance(request, Remember | AskMemory | TellName | AskName | AskAboutPerson):
+        return memory_reply(request, outcomes, texts)
     result = outcomes[-1].text.strip() if outcomes else ""
     is_nothing = not result or bool(_NOTHING.match(result))
     match request:
@@ -166,17 +139,13 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
             return texts.introduction
         case Unclear():
             return texts.unclear
-        case Remember(text):
-            return texts.saved.format(text=text.replace("\n", "\n> "), detail=_cut(result)).strip()
-        case AskMemory():
-            return texts.nothing_in_memory if is_nothing else texts.from_memory.format(result=_quoted(_cut(result)))
         case RunCommand():
-            return texts.command.format(result=_fenced(_cut(result)))
+            return texts.command.format(result=_fenced(outcomes[-1].shown))
         case SearchFiles(text):
             shown = texts.no_hits if is_nothing else texts.hits
             return shown.format(text=text, result=_fenced(_first_lines(result.splitlines(), texts)))
         case ListFiles() | FindFiles():
-            name = request.name if isinstance(request, FindFiles) else (request.folder or "*")
+            name = request.name if isinstance(request, FindFiles) else request.folder
             return _show_paths(_paths(result), name, texts, language)
         case ReadFile(path):
             return _show_file(path, outcomes[-1], texts)
@@ -186,7 +155,7 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
 
 def _show_paths(paths: Sequence[str], name: str, texts: OfflineTexts, language: Language) -> str:
     if not paths:
-        return texts.no_files.format(name=name)
+        return texts.no_files.format(name=name) if name else texts.empty_folder
     return texts.files.format(count=count_files(len(paths), language), result=_path_list(paths, texts))
 
 
@@ -216,14 +185,6 @@ def _path_list(paths: Sequence[str], texts: OfflineTexts) -> str:
 def _first_lines(lines: Sequence[str], texts: OfflineTexts) -> str:
     rest = len(lines) - SHOWN_LINES
     return "\n".join([*lines[:SHOWN_LINES], *([texts.more.format(count=rest)] if rest > 0 else [])])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]} …"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _fenced(text: str) -> str:

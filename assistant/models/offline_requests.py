@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
+
+Whose = Literal["person", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,27 @@ class AskMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class TellName:
+    """Save what somebody is called; `is_form_of_address` where it is what to call them, not their whole name."""
+
+    whose: Whose
+    name: str
+    is_form_of_address: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskName:
+    """Say what somebody is called."""
+
+    whose: Whose
+
+
+@dataclass(frozen=True, slots=True)
+class AskAboutPerson:
+    """Show what is known of the person."""
+
+
+@dataclass(frozen=True, slots=True)
 class Introduce:
     """Say what the assistant is and can do."""
 
@@ -68,9 +92,8 @@ class Unclear:
     text: str
 
 
-OfflineRequest = (
-    Remember | ListFiles | FindFiles | ReadFile | SearchFiles | RunCommand | AskMemory | Introduce | Unclear
-)
+MemoryRequest = Remember | AskMemory | TellName | AskName | AskAboutPerson
+OfflineRequest = MemoryRequest | ListFiles | FindFiles | ReadFile | SearchFiles | RunCommand | Introduce | Unclear
 
 _PLEASE = r"^(?:(?:please|hey|ok|okay|now|can you|could you|would you)[, ]+)*"
 _ASKING = r"^(?:请你?|麻烦你?|帮我|你)*"
@@ -107,9 +130,43 @@ _READ = _patterns(
 )
 _LIST = _patterns(
     r"^ls(?:\s+(?P<place>\S+))?" + _END,
-    _PLEASE + r"(?:list|show(?: me)?|what|which)\b.*?\b(?:files?|folder|directory)\b"
+    _PLEASE + r"(?:list|show(?: me)?|what|which)\b.*?\b(?:files?|folder|directory|workspace)\b"
     r"(?:.*?\b(?:in|of|under)\s+(?:the )?(?P<place>[\w./~-]*[/.][\w./~-]*))?.*$",
-    r"^.*(?:列出|有哪些|有什么|所有).*(?:文件|目录).*$",
+    r"^.*(?:列出|有哪些|有什么|所有).*(?:文件|目录|工作区).*$",
+)
+_THEIR_NAME = r"(?P<name>[^\s,，。.!！?？:：;；\"“”]+(?: [A-Z][^\s,，。.!！?？:：;；\"“”]*){0,2})"
+_CHINESE_NAME = (
+    r"[“「\"]?(?P<name>(?:(?!什么|谁|啥|名字)[^\s,，。.!！?？:：;；\"“”「」吧吗]){1,20})[”」\"]?(?:吧|就好|就行|好了)*"
+)
+_CALLED_PERSON = _patterns(
+    r"^(?:(?:please|just|you can|you may|hi|hello|hey)[,! ]+)*call me " + _THEIR_NAME + _END,
+    r"^(?:你好|嗨|请|你|以后|就|可以|直接|都|[，,！!\s])*(?:叫我|称呼我为?)" + _CHINESE_NAME + _END,
+)
+_NAMED_PERSON = _patterns(
+    r"^(?:(?:hi|hello|hey)[,! ]+)*(?:my name is|my name's|the name is) " + _THEIR_NAME + _END,
+    r"^(?:你好|嗨|[，,！!\s])*(?:我叫|我的名字(?:是|叫)|我名叫)" + _CHINESE_NAME + _END,
+)
+_NAMED_ASSISTANT = _patterns(
+    r"^(?:your name is|your name shall be|i(?:'ll| will|'d like to| want to)? call you|you are called|let's call you) "
+    + _THEIR_NAME
+    + _END,
+    r"^(?:那|以后|从现在起|我|就|想|要|[，,\s])*(?:你的名字(?:就?是|就?叫)|你就?叫|叫你|称呼你为?)"
+    + _CHINESE_NAME
+    + _END,
+)
+_ASKED_NAME_OF_PERSON = _patterns(
+    r"^(?:(?:and|so|do you know|can you tell me|tell me)[, ]+)*"
+    r"(?:what(?:'s| is) my name|who am i|what am i called|my name)" + _END,
+    r"^(?:你?(?:还)?(?:知道|记得))?(?:我叫(?:什么|啥)(?:名字)?|我的名字(?:是|叫)?(?:什么|啥)?|我是谁)(?:吗|呢)?" + _END,
+)
+_ASKED_NAME_OF_ASSISTANT = _patterns(
+    r"^(?:(?:and|so)[, ]+)*(?:what(?:'s| is) your name|what are you called|your name)" + _END,
+    r"^(?:你叫(?:什么|啥)(?:名字)?|你的名字(?:是|叫)?(?:什么|啥)?)(?:呢)?" + _END,
+)
+_ASKED_ABOUT_PERSON = _patterns(
+    r"^(?:what|tell me what) do you (?:know|remember)(?: about me| of me)?" + _END,
+    r"^(?:你)?(?:都)?(?:知道|记得|了解)(?:些)?(?:我|关于我)(?:的)?(?:些|哪些|什么|哪些事)+" + _END,
+    r"^关于我[，,]?你(?:都)?(?:知道|记得)(?:些)?什么" + _END,
 )
 _INTRODUCE = _patterns(
     r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|help|/help|who are you|what are you|what can you do"
@@ -134,7 +191,27 @@ def read_request(text: str) -> OfflineRequest:
         return Remember(found["text"].strip())
     if _first(_INTRODUCE, text):
         return Introduce()
+    if naming := _naming_request(text):
+        return naming
     return _file_request(text) or (AskMemory(text) if is_question or _MEMORY_WORDS.search(text) else Unclear(text))
+
+
+def _naming_request(text: str) -> MemoryRequest | None:
+    if _first(_ASKED_NAME_OF_PERSON, text):
+        return AskName("person")
+    if _first(_ASKED_NAME_OF_ASSISTANT, text):
+        return AskName("assistant")
+    if _first(_ASKED_ABOUT_PERSON, text):
+        return AskAboutPerson()
+    if text.endswith(("?", "？")):
+        return None
+    if found := _first(_CALLED_PERSON, text):
+        return TellName("person", found["name"], is_form_of_address=True)
+    if found := _first(_NAMED_PERSON, text):
+        return TellName("person", found["name"])
+    if found := _first(_NAMED_ASSISTANT, text):
+        return TellName("assistant", found["name"])
+    return None
 
 
 def _file_request(text: str) -> OfflineRequest | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from assistant.prompts import Language
 
@@ -17,11 +17,25 @@ class OfflineTexts:
     saved: str
     cannot_save: str
     from_memory: str
+    cite_note: str
+    cite_person: str
+    cite_answer: str
     nothing_in_memory: str
+    known_of_person: str
+    nothing_of_person: str
+    named_person: str
+    named_assistant: str
+    name_of_person: str
+    name_of_assistant: str
+    no_name_of_person: str
+    no_name_of_assistant: str
+    ask_name_of_person: str
+    ask_name_of_assistant: str
     no_memory_search: str
     tools_off: str
     files: str
     no_files: str
+    empty_folder: str
     no_such_file: str
     several_files: str
     file: str
@@ -35,6 +49,11 @@ class OfflineTexts:
     failed: str
     interrupted: str
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(str(value) for value in astuple(self))
+
 
 _ENGLISH = OfflineTexts(
     introduction=(
@@ -42,7 +61,8 @@ _ENGLISH = OfflineTexts(
         "show you what stands there. I do not reason, write or guess.\n\n"
         "You can ask me to\n"
         "- **list files**, **find** `*.md`, **read** `notes.txt` or **search for** a word in your files,\n"
-        "- **remember that** something is so, and ask me for it later,\n"
+        "- **remember that** something is so, and ask me for it later, in English or Chinese,\n"
+        "- **call me** by a name, and give me one,\n"
         "- **run** `a command`, once you have allowed it.\n\n"
         "For a real conversation connect a model: set a key, or start Ollama or LM Studio on this machine. Nothing you "
         "write here is lost when you do."
@@ -56,12 +76,26 @@ _ENGLISH = OfflineTexts(
         "I have no tool to save things with in this conversation. You can write it into a memory file yourself, in the "
         "panel beside the chat."
     ),
-    from_memory="This is what stands in memory. I quote it and add nothing:\n\n{result}",
+    from_memory="From memory, word for word:\n\n{result}",
+    cite_note="{place}{day}",
+    cite_person="{place}, you said so on {day}",
+    cite_answer="{place}, answered on {day}",
     nothing_in_memory="I looked in memory and found nothing about that. I do not know more than what is written down.",
+    known_of_person="This is what is written down about you, word for word:\n\n{result}",
+    nothing_of_person="Nothing is written down about you yet. Write *remember that* in front of what I should keep.",
+    named_person="I will call you {name}.\n\n{detail}",
+    named_assistant="Then I am {name}.\n\n{detail}",
+    name_of_person="You are {name}: {place}",
+    name_of_assistant="I am {name}: {place}",
+    no_name_of_person="I do not know your name yet. Write *call me* and your name.",
+    no_name_of_assistant="I have no name yet. Give me one: write *your name is* and the name.",
+    ask_name_of_person="We have not met yet: what may I call you? Write *call me* and your name.",
+    ask_name_of_assistant="And what would you like to call me? Write *your name is* and the name.",
     no_memory_search="Memory search is off, and I answer nothing that I have not looked up.",
     tools_off="I would have to use the tool {tool} for that, and it is off in this conversation.",
     files="{count} here, the newest first:\n\n{result}",
     no_files="There are no files here: I found none for `{name}`.",
+    empty_folder="There are no files here yet.",
     no_such_file="I found no file named `{name}` in the files folder. Give its whole path if it is elsewhere.",
     several_files="Several files are named like that. Which one? Give its whole path:\n\n{result}",
     file="`{name}`:\n\n{result}",
@@ -81,7 +115,8 @@ _CHINESE = OfflineTexts(
         "我是内置的离线助手，**不是语言模型**：我按固定的规则办事，替你查找，把查到的原样给你看。我不推理，不写作，也不猜测。\n\n"
         "你可以让我\n"
         "- **列出文件**、**查找文件** `*.md`、**读取** `notes.txt`，或在文件里**搜索**一个词；\n"
-        "- **记住**一件事，以后再来问我；\n"
+        "- **记住**一件事，以后用中文或英文再来问我；\n"
+        "- 告诉我**怎么称呼你**，也给我起个名字；\n"
         "- 在你允许之后**运行** `一条命令`。\n\n"
         "想要真正的对话，请连接一个模型：设置密钥，或在本机启动 Ollama 或 LM Studio。你在这里写下的内容不会因此丢失。"
     ),
@@ -90,12 +125,26 @@ _CHINESE = OfflineTexts(
     ),
     saved="已经一字不差地记下：\n\n> {text}\n\n{detail}",
     cannot_save="这次对话里我没有保存用的工具。你可以在聊天旁边的面板里，自己把它写进记忆文件。",
-    from_memory="记忆里是这样写的，我只引用，不添加：\n\n{result}",
+    from_memory="记忆里的原话：\n\n{result}",
+    cite_note="{place}{day}",
+    cite_person="{place}，你在 {day} 说的",
+    cite_answer="{place}，{day} 的回答",
     nothing_in_memory="我查了记忆，没有找到相关的内容。没有写下来的事，我不知道。",
+    known_of_person="关于你，记下来的原话是：\n\n{result}",
+    nothing_of_person="关于你，还什么都没有记下来。想让我记住的事，请在前面加上“记住”。",
+    named_person="好，以后叫你{name}。\n\n{detail}",
+    named_assistant="好，我就叫{name}。\n\n{detail}",
+    name_of_person="你是{name}：{place}",
+    name_of_assistant="我叫{name}：{place}",
+    no_name_of_person="我还不知道你的名字。请告诉我：叫我……",
+    no_name_of_assistant="我还没有名字。给我起一个吧：你叫……",
+    ask_name_of_person="我们还没有认识：怎么称呼你？请告诉我：叫我……",
+    ask_name_of_assistant="你想怎么称呼我？请告诉我：你叫……",
     no_memory_search="记忆搜索没有打开，而没有查到的事我不会回答。",
     tools_off="这需要用到工具 {tool}，但它在这次对话里没有打开。",
     files="共 {count}，最新的在前：\n\n{result}",
     no_files="这里没有文件：没有找到与 `{name}` 相符的。",
+    empty_folder="这里还没有文件。",
     no_such_file="文件夹里没有名为 `{name}` 的文件。如果它在别处，请给出完整路径。",
     several_files="有好几个这样的文件，你要哪一个？请给出完整路径：\n\n{result}",
     file="`{name}`：\n\n{result}",

@@ -290,3 +290,15 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was(memory: Home, chars: int)
     assert child.exitcode == 0
     assert memory.content() == b"- one\n"
     assert [change.writer for change in memory.log.history("USER.md")] == ["outside"]
+
+
+def test_a_labelled_line_fills_the_line_of_its_label_and_is_logged(memory: Home) -> None:
+    memory.write(b"# Who\r\n\r\n- Name:\r\n\r\n## Habits\r\n")
+    change = memory.notes.add_lines("USER.md", "Habits", ["Name: Ada", "walks at noon"], "assistant")
+    assert memory.content() == b"# Who\r\n\r\n- Name: Ada\r\n\r\n## Habits\r\n\r\n- walks at noon\r\n"
+    assert change is not None
+    assert change.added_lines == ["- Name: Ada", "- walks at noon"]
+    assert memory.notes.add_lines("USER.md", "Habits", ["Name: Ada"], "assistant") is None
+    corrected = memory.notes.add_lines("USER.md", "Habits", ["Name: Grace"], "assistant")
+    assert corrected is not None
+    assert "-- Name: Ada" in corrected.diff

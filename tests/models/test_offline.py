@@ -12,8 +12,35 @@ from agentscope.permission import PermissionContext, PermissionMode
 from agentscope.state import AgentState
 from agentscope.tool import FunctionTool, Glob, Grep, Read, ToolBase, Toolkit
 
-from assistant.messages import AssistantMsg, Msg, ToolCallBlock, ToolResultBlock, UserMsg, block_text
+from assistant.messages import (
+    AssistantMsg,
+    Msg,
+    SystemMsg,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolResultState,
+    UserMsg,
+    block_text,
+)
 from assistant.models.offline import OfflineModel
+
+TEA = (
+    "<memory>\n[USER.md | undated | relevance 1.00 | Who > Preferences]\n"
+    ">     2\tI like oolong tea.\n</memory>\n`>` marks what answers best."
+)
+GUIDE = "\n".join(
+    f'<file path="{name}">\n{text}\n</file>'
+    for name, text in (("SOUL.md", "# Me\n- Name:"), ("USER.md", "- Name:"), ("BOOTSTRAP.md", "# Guide"))
+)
+
+
+async def reply_to(text: str, home: Path, prompt: str, tool: str = "", result: str = "") -> str:
+    """The reply to a message under a system prompt, after one call that brought a result."""
+    done = [ToolResultBlock(id="a", name=tool, output=result, state=ToolResultState.SUCCESS)] if tool else []
+    messages: list[Msg] = [SystemMsg("system", prompt), UserMsg("user", text), AssistantMsg("palimpsest", done)]
+    stream = await OfflineModel(128_000, home)(messages, [])
+    chunks = [chunk async for chunk in stream]  # type: ignore[union-attr]
+    return "".join(block_text(chunk.content[0]) for chunk in chunks[:-1])
 
 
 @pytest.fixture
@@ -126,13 +153,14 @@ async def test_it_saves_what_it_is_told_and_looks_up_what_it_is_asked(home: Path
         saved.append((content, category))
         return "Saved to USER.md."
 
-    def memory_search(query: str) -> str:
+    def memory_search(query: str, max_results: int) -> str:
         """Search memory.
 
         Args:
             query: What for.
+            max_results: How many hits.
         """
-        return "USER.md:2 I like oolong tea." if "tea" in query else "No results."
+        return TEA if "tea" in query else "No matches found in memory for: x\n(Searching by words alone.)"
 
     talk = Talk(home, [FunctionTool(memory_save), FunctionTool(memory_search)])
 
@@ -141,11 +169,39 @@ async def test_it_saves_what_it_is_told_and_looks_up_what_it_is_asked(home: Path
     )
     assert saved == [("the gate code is 4711", "fact")]
     assert await talk.say("Which tea do I like?") == (
-        "This is what stands in memory. I quote it and add nothing:\n\n> USER.md:2 I like oolong tea."
+        "From memory, word for word:\n\n> I like oolong tea.\n\n`USER.md:2`"
     )
     assert await talk.say("Who won the final?") == (
-        "I looked in memory and found nothing about that. I do not know more than what is written down."
+        "I looked in memory and found nothing about that. I do not know more than what is written down.\n\n"
+        "Searching by words alone."
     )
+
+
+async def test_names_are_saved_and_asked_for_while_people_have_not_met(home: Path):
+    assert await reply_to("call me Ada", home, GUIDE, "memory_save", "Written to USER.md.") == (
+        "I will call you Ada.\n\nWritten to USER.md.\n\n"
+        "And what would you like to call me? Write *your name is* and the name."
+    )
+    assert await reply_to("你叫小帕", home, GUIDE, "memory_save", "已写入 SOUL.md。") == (
+        "好，我就叫小帕。\n\n已写入 SOUL.md。\n\n我们还没有认识：怎么称呼你？请告诉我：叫我……"
+    )
+    assert (await reply_to("Hello", home, GUIDE)).endswith("what may I call you? Write *call me* and your name.")
+    assert await reply_to("call me Ada", home, "", "memory_save", "Written to USER.md.") == (
+        "I will call you Ada.\n\nWritten to USER.md."
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "line", "reply"),
+    [
+        ("What is my name?", "- To be called: Ada", "You are Ada: `USER.md:3`"),
+        ("我叫什么？", "- 姓名：小林", "你是小林：`USER.md:3`"),
+        ("who am I?", "- Name:", "I do not know your name yet. Write *call me* and your name."),
+    ],
+)
+async def test_a_name_is_read_where_it_stands(home: Path, asked: str, line: str, reply: str):
+    result = f'<memory path="USER.md">\n     1\t# Who\n     2\t\n     3\t{line}\n</memory>'
+    assert await reply_to(asked, home, "", "memory_get", result) == reply
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,219 @@
+"""Lines of a memory file that could go because another says the same: proposed, never removed here (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from assistant.agent.compactor import Ask
+from assistant.agent.system_prompt import FILE_MAX_CHARS
+from assistant.index.terms import every_term
+from assistant.memory.notes import Note
+from assistant.passages import key_of
+from assistant.prompts import Language, render
+
+FULL_SHARE = 0.8
+"""Above this share of its cap a file is worth tidying."""
+
+TidyReason = Literal["says the same", "says nearly the same", "is newer", "says it, as the model reads it"]
+
+_NEAR = 0.8
+# A line all of whose words stand in another one says less, unless the other is about much more.
+_COVERED = 0.5
+_MIN_TERMS = 3
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_DATE = re.compile(r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?")
+_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)")
+_SINGLE_VALUE = re.compile(r"[\d@]")
+_NEGATION = re.compile(r"\b(?:not|no|never|without|cannot)\b|n['’]t\b|不|没|無|无|别|勿", re.IGNORECASE)
+_PAIR = re.compile(r"^\s*(\d{1,6})\s*<\s*(\d{1,6})\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TidyProposal:
+    """A line of a file that could go; lines are counted from 1. `stays` is the line that makes it needless."""
+
+    name: str
+    line: int
+    text: str
+    stays: str
+    stays_line: int
+    reason: TidyReason
+
+    @property
+    def diff(self) -> str:
+        """What accepting it would change, as a unified diff."""
+        return f"--- {self.name}\n+++ {self.name}\n@@ -{self.line} +{self.line - 1},0 @@\n-{self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """What could go from the files that are nearly full, and one notice; empty when none is."""
+
+    proposals: tuple[TidyProposal, ...]
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line and what it is compared by: pairs are many, so each is worked out once."""
+
+    number: int
+    text: str
+    key: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    is_denial: bool
+    dates: tuple[tuple[int, ...], ...]
+    undated: str
+    label: str
+    """Empty unless the line is a label with a value that a person has one of, such as a number or an address."""
+
+
+def nearly_full(notes: Sequence[Note], cap_chars: int = FILE_MAX_CHARS) -> list[Note]:
+    """The files above 80 % of their cap."""
+    return [note for note in notes if len(note.text) > FULL_SHARE * cap_chars]
+
+
+def propose_tidying(notes: Sequence[Note], cap_chars: int = FILE_MAX_CHARS) -> Tidying:
+    """Lines of the nearly full files that say the same as another, nearly the same, or something older."""
+    full = nearly_full(notes, cap_chars)
+    proposals = tuple(proposal for note in full for proposal in _proposals(note))
+    return Tidying(proposals, _notice(full, proposals, cap_chars))
+
+
+async def ask_for_proposals(note: Note, ask: Ask, language: Language) -> tuple[TidyProposal, ...]:
+    """Lines that a model finds needless; whatever else it answers is left out. Raises what `ask` raises."""
+    lines = {line.number: line for line in _lines(note.text)}
+    system = render("tidy_system", language)
+    answer = await ask(system, render("tidy_user", language, name=note.name, lines=note.text.split("\n")))
+    proposals: dict[int, TidyProposal] = {}
+    for gone, stays in _PAIR.findall(answer):
+        line, other = lines.get(int(gone)), lines.get(int(stays))
+        if line is None or other is None or line is other or other.number in proposals:
+            continue
+        if line.number not in {proposal.stays_line for proposal in proposals.values()}:
+            proposals.setdefault(line.number, _proposal(note, line, other, "says it, as the model reads it"))
+    return tuple(proposals[number] for number in sorted(proposals))
+
+
+def merge_proposals(tidying: Tidying, more: Sequence[TidyProposal]) -> Tidying:
+    """Those found by code, then the model's about lines that are neither to go nor the reason for another to go."""
+    known = {
+        (proposal.name, number) for proposal in tidying.proposals for number in (proposal.line, proposal.stays_line)
+    }
+    gone = {(proposal.name, proposal.line) for proposal in tidying.proposals}
+    new = [
+        proposal
+        for proposal in more
+        if (proposal.name, proposal.line) not in known and (proposal.name, proposal.stays_line) not in gone
+    ]
+    return Tidying((*tidying.proposals, *new), tidying.notice)
+
+
+def without_accepted(text: str, accepted: Sequence[TidyProposal]) -> str:
+    """The text without the lines of these proposals; one that is not there any more as it was stays out of it."""
+    lines = text.split("\n")
+    gone = {
+        proposal.line - 1
+        for proposal in accepted
+        if 0 < proposal.line <= len(lines) and lines[proposal.line - 1] == proposal.text
+    }
+    return "\n".join(line for index, line in enumerate(lines) if index not in gone)
+
+
+def _proposals(note: Note) -> list[TidyProposal]:
+    found: dict[int, TidyProposal] = {}
+    needed: set[int] = set()
+    for earlier, later in combinations(_lines(note.text), 2):
+        if earlier.number in found or later.number in found:
+            continue
+        proposal = _compare(note, earlier, later)
+        if proposal is not None and proposal.line not in needed:
+            found[proposal.line] = proposal
+            needed.add(proposal.stays_line)
+    return [found[number] for number in sorted(found)]
+
+
+def _compare(note: Note, earlier: _Line, later: _Line) -> TidyProposal | None:
+    if earlier.key == later.key:
+        return _proposal(note, later, earlier, "says the same")
+    is_twin = bool(earlier.dates and later.dates) and earlier.undated == later.undated
+    if is_twin or (earlier.label and earlier.label == later.label):
+        older, newer = (earlier, later) if earlier.dates <= later.dates else (later, earlier)
+        return _proposal(note, older, newer, "is newer")
+    if _is_near(earlier, later):
+        less, more = (earlier, later) if len(earlier.terms) < len(later.terms) else (later, earlier)
+        return _proposal(note, less, more, "says nearly the same")
+    return None
+
+
+def _is_near(first: _Line, second: _Line) -> bool:
+    """True where the words are nearly the same and no number and no denial tells the two apart."""
+    small, large = (first, second) if len(first.terms) <= len(second.terms) else (second, first)
+    if len(small.terms) < max(_MIN_TERMS, _COVERED * len(large.terms)) or small.is_denial != large.is_denial:
+        return False
+    if not small.numbers <= large.numbers:
+        return False
+    shared = len(small.terms & large.terms)
+    union = len(small.terms) + len(large.terms) - shared
+    return shared == len(small.terms) or (shared >= _NEAR * union and small.numbers == large.numbers)
+
+
+def _lines(text: str) -> list[_Line]:
+    """The lines that say something by themselves: no headings, no code, none with others below it."""
+    all_lines = text.split("\n")
+    found: list[_Line] = []
+    heading, is_code = "", False
+    for number, line in enumerate(all_lines, 1):
+        if _FENCE.match(line):
+            is_code = not is_code
+        elif _HEADING.match(line) and not is_code:
+            heading = line.strip()
+        elif not is_code and line.strip() and not _has_children(all_lines, number):
+            found.append(_line(number, line, heading))
+    return [line for line in found if line.key]
+
+
+def _line(number: int, text: str, heading: str) -> _Line:
+    said = _BULLET.sub("", text, count=1)
+    key, terms = key_of(said), frozenset(every_term(said))
+    label = _LABEL.fullmatch(key)
+    return _Line(
+        number=number,
+        text=text,
+        key=key,
+        terms=terms,
+        numbers=frozenset(term for term in terms if any(map(str.isdigit, term))),
+        is_denial=_NEGATION.search(said) is not None,
+        dates=tuple(tuple(int(part) for part in re.findall(r"\d+", date)) for date in _DATE.findall(said)),
+        undated=key_of(_DATE.sub("", key)),
+        label=f"{heading}\n{label[1]}" if label and _SINGLE_VALUE.search(label[2]) else "",
+    )
+
+
+def _has_children(lines: Sequence[str], number: int) -> bool:
+    below = next((line for line in lines[number:] if line.strip()), "")
+    return bool(below) and _indent(below) > _indent(lines[number - 1])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _proposal(note: Note, line: _Line, stays: _Line, reason: TidyReason) -> TidyProposal:
+    return TidyProposal(note.name, line.number, line.text, stays.text, stays.number, reason)
+
+
+def _notice(full: Sequence[Note], proposals: Sequence[TidyProposal], cap_chars: int) -> str:
+    if not full:
+        return ""
+    how_full = ", ".join(f"{note.name} ({len(note.text) / cap_chars:.0%})" for note in full)
+    count = "1 line" if len(proposals) == 1 else f"{len(proposals)} lines"
+    what = f"{count} could go" if proposals else "No line in it says what another says"
+    return f"Nearly full: {how_full}. {what}; what is over the cap is not in the prompt. Nothing is removed by itself."

@@ -1,0 +1,45 @@
+"""The built-in assistant with the real index and encoder: what was said in one language is found in the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assistant.assembly import open_assistant
+from assistant.settings import Settings
+from tests.fakes.home import said_in, say
+
+
+async def answers(home: Path, *asked: str) -> list[str]:
+    """The answers of a fresh process, each message in a conversation of its own."""
+    told: list[str] = []
+    async with open_assistant(Settings.model_validate({"home": home, "provider": "offline"})) as assistant:
+        for text in asked:
+            told.append(said_in(await say(assistant, assistant.conversations.create(), text)))
+    return told
+
+
+async def test_what_is_remembered_is_quoted_with_its_line_in_either_language(home: Path):
+    await answers(
+        home,
+        "Remember that I drink oolong tea in the morning",
+        "记住我妹妹住在奥斯陆",
+        "Call me Ada",
+    )
+    tea, chinese_tea, sister, nothing, name, known = await answers(
+        home,
+        "What do I drink in the morning?",
+        "我早上喝什么？",
+        "Where does my sister live?",
+        "How tall is the Eiffel tower?",
+        "我叫什么？",
+        "What do you know about me?",
+    )
+    assert tea == "From memory, word for word:\n\n> I drink oolong tea in the morning\n\n`USER.md:9`"
+    assert chinese_tea == "记忆里的原话：\n\n> I drink oolong tea in the morning\n\n`USER.md:9`"
+    assert sister == "From memory, word for word:\n\n> 我妹妹住在奥斯陆\n\n`USER.md:10`"
+    assert nothing == ("I looked in memory and found nothing about that. I do not know more than what is written down.")
+    assert name == "你是Ada：`USER.md:4`"
+    assert known == (
+        "This is what is written down about you, word for word:\n\n- To be called: Ada (`USER.md:4`)\n"
+        "- I drink oolong tea in the morning (`USER.md:9`)\n- 我妹妹住在奥斯陆 (`USER.md:10`)"
+    )
