@@ -149,8 +149,8 @@ def test_a_result_with_other_text_keeps_its_pictures_and_metadata() -> None:
 
 @pytest.mark.parametrize(
     ("written", "arguments"),
-    [('{"a": 1}', {"a": 1}), ("", {}), ("[1]", {}), ('{"a":', {}), ("null", {})],
-    ids=["object", "empty", "list", "cut", "null"],
+    [('{"a": 1}', {"a": 1}), ("", {}), ("[1]", {}), ('{"a":', {}), ("null", {}), ("[" * 100_000, {})],
+    ids=["object", "empty", "list", "cut", "null", "deep"],
 )
 def test_arguments_that_are_no_object_are_empty(written: str, arguments: dict[str, object]) -> None:
     assert call_arguments(ToolCallBlock(id="1", name="n", input=written)) == arguments

@@ -171,7 +171,7 @@ class ChatDesk:
                 async for face in self._open(loaded, target, tab, tab_hash):
                     yield face
             case "suggest":
-                text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
+                text = next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
                 yield Face(composer=text)
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)

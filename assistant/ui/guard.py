@@ -23,6 +23,8 @@ _POLICY = (
     "img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "
     "worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors {ancestors}"
 )
+# The page takes no files, and whoever reaches this address could fill the disk.
+_UPLOAD = "/gradio_api/upload"
 
 
 class Guard:
@@ -54,7 +56,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
-        if not self.is_allowed(str(scope.get("method", "GET")), headers):
+        is_upload = str(scope.get("path", "")).rstrip("/").endswith(_UPLOAD)
+        if is_upload or not self.is_allowed(str(scope.get("method", "GET")), headers):
             await _refuse(scope["type"], send)
             return
 
@@ -73,7 +76,7 @@ class Guard:
         host = headers.get("host", "")
         if not self._is_known(host):
             return False
-        if "origin" in headers and urlsplit(headers["origin"]).netloc != host:
+        if "origin" in headers and _host_of(headers["origin"]) != host:
             return False
         if headers.get("sec-fetch-site") != "cross-site":
             return True
@@ -92,6 +95,13 @@ def known_hosts(listen_host: str, space_host: str) -> set[str]:
     if listen_host:
         hosts |= {socket.gethostname().lower(), listen_host.lower()}
     return hosts
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def _host_name(host: str) -> str:

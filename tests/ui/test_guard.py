@@ -40,6 +40,8 @@ async def ask(guard: Guard, method: str = "GET", path: str = "/", **headers: str
         ("POST", {"host": "127.0.0.1:7860", "origin": "http://evil.example"}, 403),
         ("POST", {"host": "127.0.0.1:7860", "origin": "http://127.0.0.1:9999"}, 403),
         ("POST", {"host": "127.0.0.1:7860", "origin": "null"}, 403),
+        ("POST", {"host": "127.0.0.1:7860", "origin": "http://["}, 403),
+        ("POST", {"host": "127.0.0.1:7860", "origin": ""}, 403),
         ("GET", {"host": "127.0.0.1:7860", "origin": "http://evil.example"}, 403),
         ("POST", {"host": "127.0.0.1:7860", "sec_fetch_site": "cross-site"}, 403),
         ("GET", {"host": "127.0.0.1:7860", "sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}, 403),
@@ -47,6 +49,11 @@ async def ask(guard: Guard, method: str = "GET", path: str = "/", **headers: str
 )
 async def test_who_gets_through(method: str, headers: dict[str, str], status: int) -> None:
     assert (await ask(Guard(answer_ok), method, **headers))[0] == status  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/upload", "/gradio_api/upload/", "/proxied/gradio_api/upload"])
+async def test_nobody_puts_files_on_the_disk(path: str) -> None:
+    assert (await ask(Guard(answer_ok), "POST", path, host="127.0.0.1:7860"))[0] == 403  # type: ignore[arg-type]
 
 
 async def test_every_answer_forbids_to_call_outside() -> None:
