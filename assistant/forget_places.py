@@ -17,6 +17,7 @@ from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, WorkspaceError
 from assistant.journal import Journal
 from assistant.journal_files import day_files, read_lines
+from assistant.json_parsing import parse_json
 from assistant.json_texts import map_texts, texts_of
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
@@ -258,7 +259,7 @@ def _json_texts(place: Place, text: str, touches: Callable[[str], bool]) -> Iter
 
 def _json(text: str) -> object | None:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return None
 

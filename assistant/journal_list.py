@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.journal_files import FollowedFiles, Line
 from assistant.journal_rows import BlockRow, DeletedRow, Row, instant, read_row
+from assistant.json_parsing import parse_json
 from assistant.messages import TextBlock
 
 _HEAD = re.compile(rb'\{"session_id":("(?:[^"\\]|\\.)*"),"kind":"(\w+)","at":"([^"]*)"(?:,"role":"(\w+)")?')
@@ -67,7 +67,7 @@ class JournalList:
             return
         quoted_id, kind, at, role = head.groups()
         try:
-            session_id = str(json.loads(quoted_id))
+            session_id = str(parse_json(quoted_id))
         except ValueError:
             return
         known = self._known.get(session_id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
+from assistant.json_parsing import parse_json
+
 # No reader of these fields expects prose, and a changed one would lead nowhere.
 _NO_TEXTS = frozenset(
     {"kind", "type", "role", "name", "at", "path", "state", "reason", "flush", "version", "keys", "pins", "digest"}
@@ -59,7 +61,7 @@ def _inner(text: str) -> dict[str, object] | list[object] | None:
     if text[:1] not in ("{", "["):
         return None
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         return None
     return value if isinstance(value, dict | list) else None

@@ -7,7 +7,6 @@ user message.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,6 +27,8 @@ from agentscope.message import (
     URLSource,
     UserMsg,
 )
+
+from assistant.json_parsing import parse_json
 
 __all__ = [
     "AssistantMsg",
@@ -198,8 +199,8 @@ def call_arguments(block: ToolCallBlock) -> dict[str, object]:
 def parse_object(text: str) -> dict[str, object] | None:
     """The JSON object that a text is; None for anything else, however deep it is nested."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

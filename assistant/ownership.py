@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from assistant.atomic_io import lock_path, replace_text
 from assistant.errors import HomeInUseError, WorkspaceError
+from assistant.json_parsing import parse_json
 from assistant.workspace import Workspace
 
 # Long enough to outlast `current_owner`, which holds the lock for a moment only.
@@ -85,7 +86,7 @@ def _lock_of(workspace: Workspace) -> FileLock:
 
 def _read_owner(path: Path) -> Owner:
     try:
-        values = json.loads(path.read_bytes())
+        values = parse_json(path.read_bytes())
     except (OSError, ValueError):
         values = None
     if not isinstance(values, dict):

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.atomic_io import encode
+from assistant.json_parsing import parse_json
 from assistant.messages import BlockKey, Msg, TextBlock
 
 SESSION_VERSION = 1
@@ -124,7 +125,7 @@ def read_head(path: Path) -> SessionHead | None:
         with path.open("rb") as file:
             start = file.read(_HEAD_BYTES)
             head, found, _ = start.partition(_HEAD_END)
-            values = json.loads(head + b"}" if found else start + file.read())
+            values = parse_json(head + b"}" if found else start + file.read())
     except (OSError, ValueError):
         return None
     if not isinstance(values, dict) or not isinstance(values.get("session_id"), str) or "version" not in values:
@@ -138,7 +139,8 @@ def read_head(path: Path) -> SessionHead | None:
 
 def retitled(content: bytes, title: str) -> bytes:
     """The content of a session file with another title and nothing else changed."""
-    values = json.loads(content)
+    values = parse_json(content)
+    assert isinstance(values, dict), "a session file with a head is an object"
     return encode(json.dumps(values | {"title": title}, ensure_ascii=False, separators=(",", ":")))
 
 

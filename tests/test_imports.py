@@ -44,7 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "labels",
         "json_texts",
     ),
-    ("errors", "resources"),
+    ("errors", "json_parsing", "resources"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from assistant.json_parsing import parse_json
 from assistant.messages import Msg, ToolCallBlock, ToolResultBlock, call_arguments, result_text
 
 MAX_PATHS = 200
@@ -95,9 +95,10 @@ def _new_files(text: str) -> Iterable[str]:
     if not text.lstrip().startswith("{") or '"new_files"' not in text:
         return
     try:
-        listed = json.loads(text).get("new_files")
+        value = parse_json(text)
     except ValueError:
         return
+    listed = value.get("new_files") if isinstance(value, dict) else None
     for entry in listed if isinstance(listed, list) else []:
         name = entry.get("filename") if isinstance(entry, dict) else None
         if isinstance(name, str):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agentscope.model import ChatResponse
 
+from assistant.json_parsing import parse_json
 from assistant.messages import TextBlock, ToolCallBlock
 from assistant.models.call_ids import CallIds
 
@@ -87,7 +88,7 @@ def _values(text: str) -> list[object]:
     values: list[object] = []
     for body in bodies:
         try:
-            value: object = json.loads(body)
+            value = parse_json(body)
         except ValueError:
             return []
         values += value if isinstance(value, list) else [value]
@@ -104,7 +105,7 @@ def _read_call(value: object, schemas: Mapping[str, dict[str, object]]) -> JsonC
     arguments = next((value[key] for key in ("arguments", "parameters", "args") if key in value), {})
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            arguments = parse_json(arguments)
         except ValueError:
             return None
     if not isinstance(name, str) or name not in schemas or not isinstance(arguments, dict):

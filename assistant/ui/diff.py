@@ -9,6 +9,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from assistant.ui.cards import card
+from assistant.ui.safe_text import with_visible_controls
 
 DiffKind = Literal["plus", "minus", "hunk", "same"]
 _MAX_LINES = 200
@@ -23,20 +24,21 @@ class DiffLine:
     text: str
 
 
-def diff_lines(diff: str) -> list[DiffLine]:
+def diff_lines(diff: str, max_lines: int = _MAX_LINES) -> list[DiffLine]:
     """The lines of a unified diff without its file header."""
-    lines = diff.splitlines()
+    # Other signs that end a line for Python stand within the lines of a diff, and what follows them has no sign.
+    lines = diff.split("\n")
     if len(lines) >= 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
         lines = lines[2:]
-    shown = [_line(line) for line in lines[:_MAX_LINES]]
-    if len(lines) > _MAX_LINES:
-        shown.append(DiffLine("hunk", "", f"… {len(lines) - _MAX_LINES} more lines"))
+    shown = [_line(with_visible_controls(line)) for line in lines[:max_lines]]
+    if len(lines) > max_lines:
+        shown.append(DiffLine("hunk", "", f"… {len(lines) - max_lines} more lines"))
     return shown
 
 
-def diff_html(diff: str) -> Markup:
+def diff_html(diff: str, max_lines: int = _MAX_LINES) -> Markup:
     """A unified diff as a card part."""
-    return card("diff_lines", lines=diff_lines(diff))
+    return card("diff_lines", lines=diff_lines(diff, max_lines))
 
 
 def unified(before: str, after: str) -> str:
@@ -46,7 +48,7 @@ def unified(before: str, after: str) -> str:
 
 def added_and_removed(diff: str) -> tuple[int, int]:
     """How many lines a diff adds and removes."""
-    kinds = [line.kind for line in diff_lines(diff)]
+    kinds = [line.kind for line in diff_lines(diff, len(diff))]
     return kinds.count("plus"), kinds.count("minus")
 
 

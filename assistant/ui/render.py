@@ -10,6 +10,7 @@ from typing import Literal, TypedDict, assert_never
 from markupsafe import Markup
 
 from assistant.events import ContextCompressed, MemoryChanged
+from assistant.json_parsing import parse_json
 from assistant.ui.cards import card, short_tokens
 from assistant.ui.diff import added_and_removed, diff_html, diff_lines
 from assistant.ui.entries import (
@@ -29,7 +30,7 @@ from assistant.ui.entries import (
     UserEntry,
     WorkEntry,
 )
-from assistant.ui.safe_text import one_line, safe_markdown
+from assistant.ui.safe_text import one_line, safe_markdown, with_visible_controls
 from assistant.ui.times import short_time
 
 _SHOWN_CHARS = 6_000
@@ -41,6 +42,9 @@ _STATE_TEXTS: dict[RowState, str] = {
     "denied": "denied",
     "interrupted": "interrupted",
 }
+_DIFF_TOOLS = {"Write", "Edit"}
+# More than a preview has: nothing that is to be allowed is cut here.
+_APPROVAL_MAX_LINES = 10_000
 # What tells most about a call, first found wins.
 _ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
 
@@ -172,8 +176,11 @@ def _render_row(row: Row) -> Markup:
 
 def _render_approval(entry: ApprovalEntry) -> Markup:
     request = entry.request
-    is_diff = request.preview.startswith(("--- ", "@@ ", "diff "))
-    body = diff_html(request.preview) if is_diff else card("command", text=request.preview)
+    # By the tool and not by the text: a command may begin like a diff, and all of it must be read.
+    if request.name in _DIFF_TOOLS:
+        body = diff_html(request.preview, max_lines=_APPROVAL_MAX_LINES)
+    else:
+        body = card("command", text=with_visible_controls(request.preview))
     name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
     return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
 
@@ -226,7 +233,7 @@ def summary_lines(summary: str) -> list[SummaryLine]:
 def main_argument(input_text: str) -> str:
     """What tells most about a call's JSON arguments: its command, path or query; else the arguments themselves."""
     try:
-        arguments: object = json.loads(input_text or "{}")
+        arguments = parse_json(input_text or "{}")
     except ValueError:
         return input_text
     if not isinstance(arguments, dict):
@@ -240,7 +247,7 @@ def main_argument(input_text: str) -> str:
 def pretty_input(input_text: str) -> str:
     """A call's JSON arguments, one `name: value` a line where they are an object."""
     try:
-        arguments: object = json.loads(input_text or "{}")
+        arguments = parse_json(input_text or "{}")
     except ValueError:
         return input_text
     if not isinstance(arguments, dict):

@@ -16,6 +16,11 @@ _AUTOLINK = re.compile(r"<(https?://[^\s<>]+|mailto:[^\s<>]+)>")
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(\s*<?([^\s)>]+)>?(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'))?\s*\)")
 _HOST = re.compile(r"^https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 _MATH = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+# Controls but tab and newline, marks of direction, spaces without width, tags; joiners make emoji and stay.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
+)
 # The parser's own rule for a fence at the start of a line; everything else that looks like one ends the trust.
 _FENCE = re.compile(r"^(?:(`{3,})[^`]*|(~{3,}).*)$")
 _DOUBTFUL = re.compile(r"`{3}|~{3}|\]:")
@@ -49,6 +54,11 @@ def one_line(text: str, max_chars: int) -> str:
     """The text on one line, cut with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
+
+
+def with_visible_controls(text: str) -> str:
+    """The text with every character that would turn, hide or move its neighbours shown as its code."""
+    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
 
 
 def _settled_indent(text: str) -> str:

@@ -102,4 +102,11 @@ def test_a_diff_shows_its_lines_without_the_file_header() -> None:
         DiffLine("same", "", "same"),
     ]
     assert added_and_removed(diff) == (1, 1)
+    assert added_and_removed("+a\n" * 500 + "-b\n" * 400) == (500, 400)
     assert diff_lines(unified("a\nb", "a\nc"))[-1] == DiffLine("plus", "+", "c")
+
+
+def test_a_line_of_a_diff_cannot_pose_as_two() -> None:
+    assert diff_lines("+good\u2028-old\x0b-older\r-oldest") == [
+        DiffLine("plus", "+", "good⟨U+2028⟩-old⟨U+000B⟩-older⟨U+000D⟩-oldest")
+    ]

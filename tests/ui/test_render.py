@@ -76,6 +76,31 @@ def test_a_pending_approval_shows_the_exact_command_and_two_buttons() -> None:
     assert action("deny", "c1") in content
 
 
+@pytest.mark.parametrize("start", ["diff a b", "--- a\n+++ b", "@@ x"])
+def test_a_command_is_shown_whole_whatever_it_looks_like(start: str) -> None:
+    command = f"{start}{chr(10) * 300}rm -rf x"
+    content = render_entry(ApprovalEntry(replace(REQUEST, preview=command)))["content"]
+    assert start.splitlines()[0] in content
+    assert "rm -rf x" in content
+    assert "more lines" not in content
+
+
+def test_a_long_diff_that_is_to_be_allowed_is_shown_whole() -> None:
+    request = replace(REQUEST, name="Write", preview="--- a\n+++ b\n" + "\n".join(f"+line {n}" for n in range(1_500)))
+    content = render_entry(ApprovalEntry(request))["content"]
+    assert "line 1499" in content
+
+
+def test_what_turns_or_hides_text_is_shown_as_its_code_before_it_is_allowed() -> None:
+    request = replace(REQUEST, preview="ls \u202etxt.sr\u200b\x1b[2J\r")
+    assert "ls ⟨U+202E⟩txt.sr⟨U+200B⟩⟨U+001B⟩&#91;2J⟨U+000D⟩" in render_entry(ApprovalEntry(request))["content"]
+
+
+def test_arguments_nested_too_deep_for_a_parser_are_shown_as_they_are() -> None:
+    row = ToolRow("c", "Read", "[" * 100_000, "error", "no", "", "")
+    assert "&#91;&#91;&#91;" in render_entry(WorkEntry((row,)))["content"]
+
+
 @pytest.mark.parametrize("state", ["allowed", "denied", "ended"])
 def test_a_settled_approval_has_no_buttons(state: str) -> None:
     assert "<button" not in render_entry(ApprovalEntry(REQUEST, state))["content"]  # type: ignore[arg-type]
