@@ -19,7 +19,14 @@ from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
-from assistant.ui.render import ChatMessage, Window, answer_text, index_of_compaction, render_transcript
+from assistant.ui.render import (
+    ChatMessage,
+    Window,
+    answer_text,
+    index_of_compaction,
+    render_transcript,
+    window_on_message,
+)
 from assistant.ui.safe_text import one_line
 from assistant.ui.sessions_panel import sessions_html
 
@@ -170,6 +177,12 @@ class ChatDesk:
             case "open-session":
                 async for face in self._open(loaded, target, tab, tab_hash):
                     yield face
+            case "open-message":
+                session_id, *message_ids = target.split(" ")
+                async for face in self._open(loaded, session_id, tab, tab_hash, message_ids):
+                    yield face
+            case "forget":
+                yield Face(composer="/forget ")
             case "suggest":
                 text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
                 yield Face(composer=text)
@@ -200,12 +213,17 @@ class ChatDesk:
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
-    async def _open(self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def _open(
+        self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
+    ) -> AsyncIterator[Face]:
         if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
             gr.Warning(_NO_LONGER)
             yield Face()
             return
-        async for face in self._show(loaded, Tab(session_id), tab_hash):
+        window = Window()
+        if message_ids:
+            window = window_on_message(self._view(loaded, session_id).transcript.entries, message_ids)
+        async for face in self._show(loaded, Tab(session_id, window), tab_hash):
             yield face
 
     async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:

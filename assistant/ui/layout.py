@@ -70,6 +70,9 @@ class Parts:
 
     chat: ChatParts
     memory: MemoryParts
+    search: gr.Textbox
+    hits: gr.HTML
+    index: gr.HTML
     tabs: gr.Tabs
     new_chat: gr.Button
     save: gr.Button
@@ -86,6 +89,15 @@ def lay_out(banner: str) -> Parts:
     with gr.Sidebar(position="left", width=272, elem_id="left"):
         _html(str(card("brand")), "brand")
         new_chat = gr.Button("New chat", elem_id="new-chat", variant="primary")
+        search = gr.Textbox(
+            elem_id="search",
+            show_label=False,
+            label="Search",
+            placeholder="Search memory and conversations",
+            max_lines=1,
+            container=False,
+        )
+        hits, index = _html("", "hits"), _html("", "index-state")
         sessions = _html("", "sessions")
     with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
         with gr.Tab("Memory", id="memory"):
@@ -143,6 +155,9 @@ def lay_out(banner: str) -> Parts:
     return Parts(
         ChatParts(tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied),
         MemoryParts(file, files, head, editor, notice),
+        search,
+        hits,
+        index,
         tabs,
         new_chat,
         save,

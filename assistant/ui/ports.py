@@ -233,6 +233,90 @@ class MemoryNotes(Protocol):
         ...
 
 
+class Hit(Protocol):
+    """A place that answers a search; `session_id` is empty for a memory file."""
+
+    @property
+    def path(self) -> str:
+        """From the home, with slashes."""
+        ...
+
+    @property
+    def first_line(self) -> int:
+        """1-based."""
+        ...
+
+    @property
+    def snippet(self) -> str:
+        """The lines that answer best."""
+        ...
+
+    @property
+    def day(self) -> str:
+        """`2026-11-30`, empty where it has none."""
+        ...
+
+    @property
+    def session_id(self) -> str:
+        """The conversation it was said in."""
+        ...
+
+    @property
+    def message_id(self) -> str:
+        """The message the snippet starts with."""
+        ...
+
+    @property
+    def message_ids(self) -> Sequence[str]:
+        """The message of each line around it."""
+        ...
+
+
+class Hits(Protocol):
+    """What a search found."""
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """Best first."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What the person should know about how they were found."""
+        ...
+
+
+class IndexState(Protocol):
+    """What the index is busy with."""
+
+    @property
+    def pending(self) -> int:
+        """Files to read and vectors to make."""
+        ...
+
+    @property
+    def progress(self) -> float:
+        """0 to 1; 1 when nothing is pending."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Degradations that hold now."""
+        ...
+
+
+class SearchIndex(Protocol):
+    """Search over memory files and past conversations."""
+
+    async def search(self, query: str, max_results: int = 5, /) -> Hits:
+        """The places that answer `query`."""
+        ...
+
+    def status(self) -> IndexState:
+        """What it holds and does now."""
+        ...
+
+
 class OpenAssistant(Protocol):
     """The assistant as the page sees it."""
 
@@ -254,6 +338,11 @@ class OpenAssistant(Protocol):
     @property
     def conversations(self) -> OpenConversations:
         """All conversations."""
+        ...
+
+    @property
+    def index(self) -> SearchIndex:
+        """Search over all of it."""
         ...
 
     async def submit(self, conversation: OpenConversation, text: str, /) -> OpenConversation:

@@ -283,5 +283,15 @@ def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | N
     return None
 
 
+def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> Window:
+    """The part that ends with the answer to the first of these messages that is drawn; the newest part for none."""
+    places = {entry.message_id: index for index, entry in enumerate(entries) if isinstance(entry, UserEntry)}
+    start = next((places[message_id] for message_id in message_ids if message_id in places), None)
+    if start is None:
+        return Window()
+    end = next((index for index in sorted(places.values()) if index > start), len(entries))
+    return Window() if end == len(entries) else Window(end=end)
+
+
 def _share(part: int, whole: int) -> float:
     return round(min(100.0, 100 * part / max(whole, 1)), 1)

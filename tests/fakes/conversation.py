@@ -139,6 +139,58 @@ class FakeNote:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeHit:
+    """A place that a search found."""
+
+    path: str
+    first_line: int
+    snippet: str
+    day: str = ""
+    session_id: str = ""
+    message_id: str = ""
+    message_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeHits:
+    """What a search found."""
+
+    hits: tuple[FakeHit, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeIndexState:
+    """An index that is complete, unless said otherwise."""
+
+    pending: int = 0
+    progress: float = 1.0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass
+class FakeIndex:
+    """Finds lines of the memory files that contain the query, and what it is told to find."""
+
+    workspace: Workspace
+    said: tuple[FakeHit, ...] = ()
+    state: FakeIndexState = FakeIndexState()
+
+    async def search(self, query: str, max_results: int = 5) -> FakeHits:
+        hits = [
+            FakeHit(self.workspace.relative_name(path), number, line)
+            for path in self.workspace.memory_files()
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+            if query.lower() in line.lower()
+        ]
+        said = [hit for hit in self.said if query.lower() in hit.snippet.lower()]
+        return FakeHits(tuple([*hits, *said][:max_results]))
+
+    def status(self) -> FakeIndexState:
+        return self.state
+
+
+@dataclass(frozen=True, slots=True)
 class FakeNumbered:
     """A live event and its place."""
 
@@ -331,6 +383,7 @@ class FakeAssistant:
 
     def __post_init__(self) -> None:
         self.notes = FakeNotes(self.workspace)
+        self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
 
     async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
