@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.memory.log import Origin
 from assistant.ui.cards import card
 from assistant.ui.context_panel import compactions_html, context_html
 from assistant.ui.entries import Transcript
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
+from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
@@ -202,6 +204,10 @@ class ChatDesk:
         if name == "copy":
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
+        if name == "undo-change" and target in view.transcript.change_ids:
+            _undo_change(loaded.assistant, target, view.conversation.session_id)
+            yield self._face(loaded, view, tab)
+            return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
             async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
                 yield face
@@ -368,6 +374,12 @@ def _change(view: LiveView, name: str, target: str) -> bool:
         case _:
             return False
     return True
+
+
+def _undo_change(assistant: OpenAssistant, change_id: str, session_id: str) -> None:
+    # It is told in the conversation as any other change.
+    if assistant.notes.undo(change_id, Origin(WRITER, session_id)) is None:
+        gr.Info("Nothing of that change is left: it was undone or written over before.")
 
 
 def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:

@@ -177,6 +177,12 @@ class Transcript:
         return tuple(entry.event for entry in self.entries if isinstance(entry, CompactionEntry))
 
     @property
+    def change_ids(self) -> frozenset[str]:
+        """Every memory change that is told."""
+        entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
+        return frozenset(change.change_id for entry in entries for change in entry.changes)
+
+    @property
     def undoable(self) -> str | None:
         """The newest compaction that stands, the only one an undo can take back."""
         standing = [event.compaction_id for event in self.compactions if not event.is_undone]

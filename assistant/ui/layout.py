@@ -58,10 +58,11 @@ class MemoryParts:
     head: gr.HTML
     editor: gr.Code
     banner: gr.HTML
+    history: gr.HTML
 
     def outputs(self) -> list[Component]:
         """The components in the order the wiring fills them."""
-        return [self.file, self.files, self.head, self.editor, self.banner]
+        return [self.file, self.files, self.head, self.editor, self.banner, self.history]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def lay_out(banner: str) -> Parts:
                 buttons=[],
             )
             save = gr.Button("Save", elem_id="save", variant="primary")
+            history = _html("", "history")
         with gr.Tab("Context", id="context"):
             hint = gr.Textbox(
                 placeholder="What must the summary keep? (optional)", show_label=False, elem_id="hint", max_lines=3
@@ -154,7 +156,7 @@ def lay_out(banner: str) -> Parts:
     chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
     return Parts(
         ChatParts(tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied),
-        MemoryParts(file, files, head, editor, notice),
+        MemoryParts(file, files, head, editor, notice, history),
         search,
         hits,
         index,

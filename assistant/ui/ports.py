@@ -10,6 +10,7 @@ from typing import Protocol
 
 from assistant.errors import PalimpsestError
 from assistant.events import Event, Part
+from assistant.memory.log import MemoryLog, Origin
 from assistant.workspace import Workspace
 
 
@@ -232,6 +233,10 @@ class MemoryNotes(Protocol):
         """Replace it; raises `ConflictError` when it is no longer `base_digest`."""
         ...
 
+    def undo(self, change_id: str, writer: Origin, /) -> object | None:
+        """Take one change back; None when nothing of it is left, `ConflictError` when its lines changed since."""
+        ...
+
 
 class Hit(Protocol):
     """A place that answers a search; `session_id` is empty for a memory file."""
@@ -333,6 +338,11 @@ class OpenAssistant(Protocol):
     @property
     def notes(self) -> MemoryNotes:
         """The memory files."""
+        ...
+
+    @property
+    def memory_log(self) -> MemoryLog:
+        """Every change to them."""
         ...
 
     @property

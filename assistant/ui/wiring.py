@@ -101,6 +101,10 @@ def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
                 face = desk.reload(loaded, name, file)
             case "memory-diff", name if name == file.name:
                 face = desk.show_diff(loaded, file, text)
+            case "memory-history", name if name == file.name:
+                face = desk.toggle_history(loaded, file)
+            case "memory-restore", change_id:
+                face = desk.restore(loaded, file, text, change_id)
             case "memory-overwrite", name if name == file.name:
                 face = desk.save(loaded, file, text, overwrite=True)
             case _:
@@ -154,7 +158,7 @@ def _wire_search(parts: Parts, loading: Loading) -> None:
 def _memory_values(face: MemoryFace) -> _Values:
     if face.problem:
         gr.Warning(html.escape(face.problem))
-    texts = [face.files, face.head, face.text, face.banner]
+    texts = [face.files, face.head, face.text, face.banner, face.history]
     return [face.file, *(gr.skip() if text is None else text for text in texts)]
 
 

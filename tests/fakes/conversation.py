@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import difflib
-import hashlib
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assistant.errors import ConflictError, SessionNotFoundError
+from assistant.errors import SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -38,6 +36,8 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
+from assistant.memory.log import MemoryChange, MemoryLog
+from assistant.memory.notes import Notes
 from assistant.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
@@ -129,16 +129,6 @@ class FakeSession:
 
 
 @dataclass(frozen=True, slots=True)
-class FakeNote:
-    """A memory file as read."""
-
-    name: str
-    text: str
-    digest: str
-    notice: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class FakeHit:
     """A place that a search found."""
 
@@ -204,26 +194,6 @@ class FakePast:
 
     history: list[Event]
     start: int
-
-
-class FakeNotes:
-    """Memory files on disk with the digest rule of the real writer."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def read(self, name: str) -> FakeNote:
-        path = self._workspace.memory_path(name)
-        text = path.read_text("utf-8") if path.exists() else ""
-        return FakeNote(name, text, hashlib.sha256(text.encode()).hexdigest())
-
-    def save(self, name: str, text: str, base_digest: str, writer: str) -> MemoryChanged:
-        before = self.read(name)
-        if before.digest != base_digest:
-            raise ConflictError(name)
-        self._workspace.memory_path(name).write_text(text, "utf-8")
-        diff = "\n".join(difflib.unified_diff(before.text.splitlines(), text.splitlines(), lineterm=""))
-        return MemoryChanged(name, writer, diff, f"change-{before.digest[:8]}")
 
 
 class FakeConversation:
@@ -295,7 +265,7 @@ class FakeConversation:
             await self._told.wait()
 
     def measure(self) -> None:
-        self._tell(measured(self.used_tokens))
+        self.tell(measured(self.used_tokens))
 
     def context_items(self) -> list[FakeItem]:
         return [
@@ -314,7 +284,7 @@ class FakeConversation:
         self._task = asyncio.create_task(work)
 
     async def _compact(self, hint: str) -> None:
-        self._tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
+        self.tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
         self.used_tokens = 24_000
         self.measure()
 
@@ -326,13 +296,13 @@ class FakeConversation:
             if isinstance(event, ContextCompressed) and event.compaction_id not in undone
         ]
         if not standing:
-            self._tell(Notice("There is no compaction to undo."))
+            self.tell(Notice("There is no compaction to undo."))
             return
         self.used_tokens = 91_000
-        self._tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
+        self.tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
         self.measure()
 
-    def _tell(self, event: Event) -> None:
+    def tell(self, event: Event) -> None:
         self.events.append(event)
         told, self._told = self._told, asyncio.Event()
         told.set()
@@ -342,32 +312,32 @@ class FakeConversation:
             text = self._queue.pop(0)
             self._turns += 1
             turn_id = f"{self.session_id}-turn-{self._turns}"
-            self._tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
+            self.tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
             await self._play(turn_id, _scenario_for(text)(self, text))
 
     async def _play(self, turn_id: str, events: AsyncIterator[Event]) -> None:
         try:
             async for event in events:
                 if isinstance(event, (TurnFinished, TurnFailed)):
-                    self._tell(replace(event, turn_id=turn_id))
+                    self.tell(replace(event, turn_id=turn_id))
                     return
-                self._tell(event)
+                self.tell(event)
                 await asyncio.sleep(self.pace_seconds)
             self.used_tokens = min(self.used_tokens + 3_000, WINDOW)
             self.measure()
-            self._tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
+            self.tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
         except asyncio.CancelledError:
-            self._tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
+            self.tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
             raise
 
     async def _go_on(self, call_id: str, allow: bool) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self.tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _after_approval(call_id, allow))
 
     async def _resume(self, text: str) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self.tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _words(f"again-{self.retried}-{self.continued}", text))
 
 
@@ -382,13 +352,19 @@ class FakeAssistant:
     report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
 
     def __post_init__(self) -> None:
-        self.notes = FakeNotes(self.workspace)
+        self.memory_log = MemoryLog(self.workspace.memory_log_path)
+        self.notes = Notes(self.workspace, self.memory_log, lambda: NOW)
+        self.notes.on_change.append(self._tell_change)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
 
     async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
         conversation.ask(text)
         return conversation
+
+    def _tell_change(self, change: MemoryChange) -> None:
+        if conversation := self.conversations.known.get(change.session_id):
+            conversation.tell(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
 
     async def reconnect_model(self) -> FakeModel:
         self.model = FakeModel()

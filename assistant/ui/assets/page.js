@@ -1,7 +1,7 @@
 /* The page's own script: one click listener for every card, folds that stay open, names for icon buttons, keys. */
 (() => {
   const TOKEN = "__TOKEN__";
-  const MEMORY_ACTIONS = new Set(["open-file", "open-hit", "memory-reload", "memory-diff", "memory-overwrite"]);
+  const MEMORY_ACTIONS = new Set(["open-file", "open-hit", "memory-reload", "memory-diff", "memory-overwrite", "memory-history", "memory-restore"]);
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
     sidebar: ".sidebar",
