@@ -51,7 +51,7 @@
     const ticket = ++wantedLine;
     const look = (left) => {
       if (ticket !== wantedLine || !left) return;
-      const view = document.querySelector(GRADIO.editor)?.cmView?.view;
+      const view = document.querySelector(GRADIO.editor)?.cmTile?.root?.view;
       const isThere = document.querySelector(GRADIO.fileName)?.textContent === path;
       if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
       const { from, to } = view.state.doc.line(number);
