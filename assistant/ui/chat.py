@@ -14,8 +14,9 @@ import gradio as gr
 from assistant.errors import PalimpsestError
 from assistant.memory.log import Origin
 from assistant.ui.cards import card
-from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.context_panel import compactions_html, context_html, pin_target, preview_html
 from assistant.ui.entries import Transcript
+from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
@@ -37,6 +38,7 @@ SUGGESTIONS = (
     "What is in my workspace?",
     "Remember that I prefer short answers.",
 )
+_FORGET = "/forget "
 _MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
 
@@ -69,6 +71,8 @@ class Face:
     compactions: Update = field(default_factory=gr.skip)
     model: Update = field(default_factory=gr.skip)
     copied: Update = field(default_factory=gr.skip)
+    preview: Update = field(default_factory=gr.skip)
+    pane: Update = field(default_factory=gr.skip)
 
     def values(self) -> list[Update]:
         """The values in the order of `ChatParts.outputs`."""
@@ -84,6 +88,8 @@ class Face:
             self.compactions,
             self.model,
             self.copied,
+            self.preview,
+            self.pane,
         ]
 
 
@@ -155,6 +161,16 @@ class ChatDesk:
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
+    async def look_ahead(self, tab: Tab) -> AsyncIterator[Face]:
+        """Show what compacting now would fold."""
+        loaded = await self._loading.ready()
+        view = self._view(loaded, tab.session_id) if tab.session_id else None
+        if view is None or view.is_running:
+            gr.Info("A turn is running: look again when it has ended." if view else "There is nothing to compact yet.")
+            yield Face()
+            return
+        yield Face(preview=str(preview_html(await view.conversation.preview_compaction())))
+
     def tick(self, tab: Tab, tab_hash: str) -> Face | None:
         """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
         loaded = self._loading.loaded
@@ -176,18 +192,14 @@ class ChatDesk:
         """What a button of a card does. A target the server does not know as pending is refused."""
         loaded = await self._loading.ready()
         match name:
-            case "open-session":
-                async for face in self._open(loaded, target, tab, tab_hash):
-                    yield face
-            case "open-message":
+            case "open-session" | "open-message":
                 session_id, *message_ids = target.split(" ")
                 async for face in self._open(loaded, session_id, tab, tab_hash, message_ids):
                     yield face
-            case "forget":
-                yield Face(composer="/forget ")
-            case "suggest":
-                text = SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
-                yield Face(composer=text)
+            case "close-text":
+                yield Face(pane="")
+            case "forget" | "suggest":
+                yield Face(composer=_FORGET if name == "forget" else _suggestion(target))
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)
             case _ if not tab.session_id:
@@ -203,6 +215,13 @@ class ChatDesk:
     ) -> AsyncIterator[Face]:
         if name == "copy":
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
+            return
+        if name == "full-text" and target in view.transcript.artifact_ids:
+            text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
+            yield Face(pane=str(full_text_html(target, text)))
+            return
+        if name in ("pin", "unpin") and _pin(view, name, target):
+            yield self._face(loaded, view, tab)
             return
         if name == "undo-change" and target in view.transcript.change_ids:
             _undo_change(loaded.assistant, target, view.conversation.session_id)
@@ -257,6 +276,8 @@ class ChatDesk:
         tab = replace(tab, shown=view.version)
         face = self._face(loaded, view, tab)
         # The person may be writing the next message: the composer is touched only to empty it.
+        # What was looked ahead to is no longer so.
+        face = replace(face, preview="")
         yield replace(face, composer="") if clear_composer else face
         try:
             async for version in view.updates(tab.shown):
@@ -330,6 +351,7 @@ class ChatDesk:
             stop=_stop_html(False),
             context=str(context_html(None, [])),
             compactions=str(compactions_html([], None)),
+            preview="",
             model=str(model_html(loaded.assistant.model, self._report)),
         )
 
@@ -373,6 +395,26 @@ def _change(view: LiveView, name: str, target: str) -> bool:
             view.conversation.continue_turn()
         case _:
             return False
+    return True
+
+
+def _suggestion(target: str) -> str:
+    return SUGGESTIONS[int(target)] if target.isdigit() and int(target) < len(SUGGESTIONS) else ""
+
+
+def _pin(view: LiveView, name: str, target: str) -> bool:
+    """Pin or unpin a piece of the context; False when it is not there any more."""
+    conversation = view.conversation
+    items = [item for item in conversation.context_items() if item.is_user or item.is_pinned]
+    key = next((item.key for item in items if item.key and pin_target(item) == target), None)
+    if key is None:
+        return False
+    if name == "pin":
+        conversation.pin(key)
+    else:
+        conversation.unpin(key)
+    conversation.measure()
+    view.touch()
     return True
 
 

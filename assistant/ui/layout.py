@@ -31,6 +31,8 @@ class ChatParts:
     compactions: gr.HTML
     model: gr.HTML
     copied: gr.HTML
+    preview: gr.HTML
+    pane: gr.HTML
 
     def outputs(self) -> list[Component]:
         """The components in the order of `Face.values`."""
@@ -46,6 +48,8 @@ class ChatParts:
             self.compactions,
             self.model,
             self.copied,
+            self.preview,
+            self.pane,
         ]
 
 
@@ -79,6 +83,7 @@ class Parts:
     save: gr.Button
     hint: gr.Textbox
     compact: gr.Button
+    look_ahead: gr.Button
     chat_bus: gr.HTML
     memory_bus: gr.HTML
     timer: gr.Timer
@@ -119,7 +124,10 @@ def lay_out(banner: str) -> Parts:
             hint = gr.Textbox(
                 placeholder="What must the summary keep? (optional)", show_label=False, elem_id="hint", max_lines=3
             )
-            compact = gr.Button("Compact now", elem_id="compact")
+            with gr.Row(elem_id="compact-row"):
+                compact = gr.Button("Compact now", elem_id="compact")
+                look_ahead = gr.Button("Preview", elem_id="look-ahead")
+            preview = _html("", "preview")
             compactions, context = _html("", "compactions"), _html(str(card("context_empty")), "context")
         with gr.Tab("Model", id="model"):
             model = _html("", "model")
@@ -152,10 +160,12 @@ def lay_out(banner: str) -> Parts:
                 container=False,
             )
             stop = _html("", "stop")
-    copied = _html("", "copied")
+    copied, pane = _html("", "copied"), _html("", "pane")
     chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
     return Parts(
-        ChatParts(tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied),
+        ChatParts(
+            tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
+        ),
         MemoryParts(file, files, head, editor, notice, history),
         search,
         hits,
@@ -165,6 +175,7 @@ def lay_out(banner: str) -> Parts:
         save,
         hint,
         compact,
+        look_ahead,
         chat_bus,
         memory_bus,
         gr.Timer(2.0),

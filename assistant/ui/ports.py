@@ -6,12 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from assistant.artifacts import Artifacts
 from assistant.errors import PalimpsestError
 from assistant.events import Event, Part
 from assistant.memory.log import MemoryLog, Origin
 from assistant.workspace import Workspace
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.messages import BlockKey
 
 
 class ContextItem(Protocol):
@@ -35,6 +40,50 @@ class ContextItem(Protocol):
     @property
     def tokens(self) -> int:
         """What it costs."""
+        ...
+
+    @property
+    def key(self) -> BlockKey | None:
+        """The block it is, where it is one of a message."""
+        ...
+
+    @property
+    def is_user(self) -> bool:
+        """True for what the person said."""
+        ...
+
+    @property
+    def is_pinned(self) -> bool:
+        """True for what stays word for word."""
+        ...
+
+
+class Preview(Protocol):
+    """What compacting now would do."""
+
+    @property
+    def previous_tokens(self) -> int:
+        """What stands in the window now."""
+        ...
+
+    @property
+    def folded_tokens(self) -> int:
+        """How much of it would be folded."""
+        ...
+
+    @property
+    def folded(self) -> Sequence[ContextItem]:
+        """The pieces that would be folded."""
+        ...
+
+    @property
+    def kept_turns(self) -> int:
+        """The turns that would stay word for word."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why nothing would be folded; empty when something would be."""
         ...
 
 
@@ -106,6 +155,18 @@ class OpenConversation(Protocol):
 
     def undo(self) -> None:
         """Take the newest compaction back."""
+        ...
+
+    async def preview_compaction(self) -> Preview:
+        """What compacting now would fold and keep; nothing is changed."""
+        ...
+
+    def pin(self, key: BlockKey, /) -> None:
+        """Keep a block in every context; raises `CompactionError` when pins would take too much."""
+        ...
+
+    def unpin(self, key: BlockKey, /) -> None:
+        """Let a pinned block go."""
         ...
 
     def attach(self) -> Past:
@@ -322,6 +383,15 @@ class SearchIndex(Protocol):
         ...
 
 
+class OpenStore(Protocol):
+    """What stands on disk."""
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """The full texts of shortened tool results."""
+        ...
+
+
 class OpenAssistant(Protocol):
     """The assistant as the page sees it."""
 
@@ -333,6 +403,11 @@ class OpenAssistant(Protocol):
     @property
     def model(self) -> ModelInUse:
         """Who answers."""
+        ...
+
+    @property
+    def store(self) -> OpenStore:
+        """The home's files."""
         ...
 
     @property

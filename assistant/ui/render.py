@@ -163,7 +163,7 @@ def _render_row(row: Row) -> Markup:
                 state_text=_STATE_TEXTS[row.state],
                 input=shown_text(pretty_input(row.input)),
                 output=shown_text(row.output),
-                note="The full text is kept on disk." if row.artifact_id else "",
+                artifact_id=row.artifact_id or "",
                 diff=diff_html(row.diff) if row.diff else "",
             )
         case _:

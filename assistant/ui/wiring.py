@@ -72,6 +72,10 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
         async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
+    async def look_ahead(shown: Tab) -> AsyncIterator[_Values]:
+        async for face in tell_refusals(desk.look_ahead(shown)):
+            yield face.values()
+
     async def tick(shown: Tab, request: gr.Request) -> _Values:
         face = desk.tick(shown, _tab_hash(request))
         return _unchanged(len(outputs)) if face is None else face.values()
@@ -82,6 +86,7 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     parts.chat_bus.select(act, tab, outputs, **_QUEUED)
     compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_QUEUED)
     compacted.then(lambda: "", None, parts.hint, **_QUICK)
+    parts.look_ahead.click(look_ahead, tab, outputs, **_QUEUED)
     parts.timer.tick(tick, tab, outputs, **_QUICK)
     demo.unload(leave)
 

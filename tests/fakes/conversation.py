@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assistant.errors import SessionNotFoundError
+from assistant.artifacts import Artifacts
+from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -38,12 +39,15 @@ from assistant.events import (
 )
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
+from assistant.messages import BlockKey
 from assistant.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=ZONE)
 WINDOW = 128_000
 THRESHOLD = 89_600
+DENTIST_KEY = BlockKey("question", "text", "block")
+ARTIFACT_ID = "00000000-0000-4000-8000-000000000001"
 
 SUMMARY = """## Goal
 Move the dentist appointment to Friday and keep the afternoon free.
@@ -117,6 +121,27 @@ class FakeItem:
     label: str
     text: str
     tokens: int
+    key: BlockKey | None = None
+    is_user: bool = False
+    is_pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakePreview:
+    """What compacting now would do."""
+
+    previous_tokens: int = 18_420
+    folded_tokens: int = 0
+    folded: tuple[FakeItem, ...] = ()
+    kept_turns: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeStore:
+    """What stands on disk."""
+
+    artifacts: Artifacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +232,8 @@ class FakeConversation:
         self.events: list[Event] = []
         self.past: list[Event] = []
         self.answers: dict[str, bool] = {}
+        self.pins: list[BlockKey] = []
+        self.pins_refused = ""
         self.retried = 0
         self.continued = 0
         self._queue: list[str] = []
@@ -275,10 +302,30 @@ class FakeConversation:
             FakeItem("memory", "MEMORY.md", "- Lisbon 12–16 December", 620),
             FakeItem("tools", "9 tools", "Bash, Read, Write, Edit, Glob, Grep, …", 2_900),
             FakeItem("summary", "Summary of 46 messages", SUMMARY, 1_480),
-            FakeItem("messages", "You: Move the dentist to Friday", "Move the dentist to Friday.", 14),
+            FakeItem(
+                "messages",
+                "You: Move the dentist to Friday",
+                "Move the dentist to Friday.",
+                14,
+                DENTIST_KEY,
+                True,
+                DENTIST_KEY in self.pins,
+            ),
             FakeItem("messages", "Bash result", "${window.pwned = 9} {{value}} <b>not bold</b>", 5_200),
             FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
         ]
+
+    async def preview_compaction(self) -> FakePreview:
+        folded = tuple(item for item in self.context_items() if item.part == "messages")[:2]
+        return FakePreview(18_420, sum(item.tokens for item in folded), folded, 3)
+
+    def pin(self, key: BlockKey) -> None:
+        if self.pins_refused:
+            raise CompactionError(self.pins_refused)
+        self.pins.append(key)
+
+    def unpin(self, key: BlockKey) -> None:
+        self.pins.remove(key)
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         self._task = asyncio.create_task(work)
@@ -355,6 +402,7 @@ class FakeAssistant:
         self.memory_log = MemoryLog(self.workspace.memory_log_path)
         self.notes = Notes(self.workspace, self.memory_log, lambda: NOW)
         self.notes.on_change.append(self._tell_change)
+        self.store = FakeStore(Artifacts(self.workspace))
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
 
@@ -527,7 +575,11 @@ async def _tools(conversation: FakeConversation, text: str) -> AsyncIterator[Eve
     yield ToolStarted(f"bash-{mark}", "Bash", '{"command": "grep -rn \\"Friday\\" calendar/ | head -20"}')
     yield ToolOutput(f"bash-{mark}", "calendar/friday.md:1: free from 15:00\n")
     yield ToolFinished(
-        f"bash-{mark}", "Bash", "success", "calendar/friday.md:1: free from 15:00\necho $$ && $$", artifact_id="a1"
+        f"bash-{mark}",
+        "Bash",
+        "success",
+        "calendar/friday.md:1: free from 15:00\necho $$ && $$",
+        artifact_id=ARTIFACT_ID,
     )
     yield ToolStarted(f"read-{mark}", "Read", '{"file_path": "calendar/missing.md"}')
     yield ToolFinished(f"read-{mark}", "Read", "error", "calendar/missing.md does not exist.")

@@ -157,6 +157,13 @@
     navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
+  const showPane = () => {
+    const pane = document.querySelector("#pane .p-pane");
+    if (!pane || pane.dataset.shown) return;
+    pane.dataset.shown = "yes";
+    pane.querySelector(".p-close")?.focus();
+  };
+
   /* A new conversation is read from its top, whatever stood there before. */
   const showFromTop = () => {
     const welcome = document.querySelector("#chat .p-welcome");
@@ -176,6 +183,7 @@
       nameAddress();
       copyWhatCame();
       showFromTop();
+      showPane();
     });
   };
 
@@ -211,6 +219,7 @@
       // What is slid out of view becomes reachable a moment after it is slid in.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
     }
-    if (event.key === "Escape" && !event.isComposing) document.querySelector(GRADIO.stop)?.click();
+    if (event.key === "Escape" && !event.isComposing)
+      (document.querySelector("#pane .p-close") ?? document.querySelector(GRADIO.stop))?.click();
   });
 })();
