@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,9 +31,10 @@ from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, ne
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.artifacts import Artifacts
+from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
-from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
+from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
 from assistant.errors import HomeInUseError, ModelError, WorkspaceError
@@ -50,11 +52,13 @@ from assistant.memory.notes import Notes
 from assistant.messages import Msg
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_test import test_connection
+from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
 from assistant.ownership import HomeOwnership
 from assistant.prompts import Language, language_of
 from assistant.redaction import mask_secrets
 from assistant.sessions import Session, Sessions
 from assistant.settings import Settings, load_settings
+from assistant.show_me import Show, Shows
 from assistant.text_encoding import decode_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
@@ -67,6 +71,18 @@ OFFLINE_PATIENCE_SECONDS = 30.0
 """How long the built-in assistant waits for the index when it has only just been opened."""
 _LANGUAGE_MESSAGES = 5
 _DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPace:
+    """How fast the sample conversation plays: seconds between two pieces of an answer, and between two steps."""
+
+    piece_seconds: float = 0.0
+    pause_seconds: float = 0.0
+
+
+SHOW_PACE = ShowPace(0.02, 4.0)
+"""A pace at which one can read along."""
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +156,8 @@ class Assistant:
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
-        self.conversations = Conversations(store.sessions, self._open_conversation, model.how)
+        self.shows = Shows(lambda language: open_show(self.settings, language, SHOW_PACE))
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.notes.on_change.append(self._tell_change)
 
@@ -169,6 +186,10 @@ class Assistant:
     def has_recall(self) -> bool:
         """False where memory or recall is off, and for the offline assistant, which looks by itself."""
         return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
+
+    async def start_show(self, language: Language) -> Conversation:
+        """Begin the sample conversation, which plays by itself in a home that is thrown away."""
+        return (await self.shows.start(language)).conversation
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
@@ -212,6 +233,7 @@ class Assistant:
 
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
+        await self.shows.close()
         await self.conversations.close()
         await self.flushes.close()
         await self.model.close()
@@ -487,6 +509,59 @@ async def open_assistant(
         if home.is_owned:
             stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant
+
+
+@asynccontextmanager
+async def open_show(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Show]:
+    """The sample conversation in a home that is thrown away; it plays a step for each `next_step`, or all by `play`.
+
+    Who answers, the window and the numbers of compaction are the story's; what is private to the owner stays out.
+    """
+    with TemporaryDirectory(prefix="palimpsest-show-") as folder:
+        settings = _show_settings(settings, Path(folder), language)
+        today = Clock(settings).now().date()
+        story = read_story(language, today)
+        _furnish(Workspace(settings.home), story, language, today)
+
+        async def connect(_: Settings) -> ChatModel:
+            return connect_story(story, language, pace.piece_seconds)
+
+        async with open_assistant(settings, connect=connect) as assistant:
+
+            async def settle() -> None:
+                await assistant.flushes.wait()
+                await assistant.index.sync_words()
+
+            conversation = assistant.conversations.create(story.title)
+            yield Show(settings.home, story, conversation, settle, pace.pause_seconds)
+
+
+def _show_settings(settings: Settings, home: Path, language: Language) -> Settings:
+    numbers = dict.fromkeys((field.name for field in fields(PolicyOverrides)), None)
+    # Public pages have many visitors, and a paid server has no use for the story.
+    is_local = not settings.is_public and settings.embedder in ("default", "none")
+    chosen: dict[str, object] = {
+        "home": home,
+        "language": language,
+        "policy": "copaw",
+        "max_input_length": STORY_WINDOW_TOKENS,
+        "tools": "off",
+        "memory": "on",
+        "recall": "off",
+        "compactor_model": "",
+        "embedder": settings.embedder if is_local else "none",
+        "memory_store_backend": "local",
+        "host": "",
+        "space_id": "",
+    }
+    return settings.model_copy(update=numbers | chosen)
+
+
+def _furnish(workspace: Workspace, story: Story, language: Language, today: date) -> None:
+    """The home of somebody who is known already and has written a note."""
+    workspace.create(language)
+    workspace.bootstrap_path.unlink()
+    replace_text(workspace.note_path(note_day(today)), story.note.lstrip())
 
 
 def _finish_forget(store: Store) -> bool:

@@ -46,6 +46,11 @@ def encode(text: str) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
+def storable(text: str) -> str:
+    """The text as it would come back from a file: without the lone surrogates that no file and no request can hold."""
+    return encode(text).decode()
+
+
 def append_lines(path: Path, lines: Iterable[str]) -> None:
     """Append each line with a newline and fsync once. The caller holds the file's lock.
 

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
-from assistant.events import ApprovalRequested, Event, TurnFailed, event_line
+from assistant.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
 from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from assistant.assembly import Assistant
     from assistant.conversation import Conversation
+    from assistant.show_me import Show
 
 _MAX_HITS = 1000
 DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
@@ -71,6 +72,10 @@ def build_parser() -> argparse.ArgumentParser:
     undo = commands.add_parser("undo", parents=[common], help="take the newest compaction back")
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
+
+    show = commands.add_parser("show", parents=[common], help="play a sample conversation in a home thrown away")
+    show.add_argument("--language", choices=("en", "zh"), help="language of the sample (default: the one that is set)")
+    show.add_argument("--json", action="store_true", help="print one event a line")
 
     _add_home_parsers(commands, common)
 
@@ -166,6 +171,8 @@ def _run(options: argparse.Namespace) -> int:
             return run(settings, options)
         case "doctor":
             return _examine(settings, options.json)
+        case "show":
+            return asyncio.run(_show(settings, options))
         case _:
             return asyncio.run(_with_assistant(settings, options))
 
@@ -187,6 +194,22 @@ def _examine(settings: Settings, as_json: bool) -> int:
     findings = asyncio.run(examine(settings))
     print(findings_json(findings) if as_json else findings_text(findings))
     return FAILED if any(finding.state == "error" for finding in findings) else DONE
+
+
+async def _show(settings: Settings, options: argparse.Namespace) -> int:
+    from assistant.assembly import SHOW_PACE, ShowPace, open_show
+
+    language = options.language or ("zh" if settings.language == "zh" else "en")
+    # Somebody who watches wants to read along; a pipe does not.
+    is_watched = sys.stdout.isatty() and not options.json
+    async with open_show(settings, language, SHOW_PACE if is_watched else ShowPace()) as show:
+        await asyncio.gather(_print_show(show, options.json), show.play())
+    return DONE
+
+
+async def _print_show(show: Show, as_json: bool) -> None:
+    async for event in show.follow():
+        _print_event(event, as_json, is_sample=True)
 
 
 async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
@@ -226,6 +249,9 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
     while (text := await _input("\n> ")) is not None:
         start = conversation.next_number
         moved = await assistant.submit(conversation, text)
+        if (show := assistant.shows.current) is not None and moved is show.conversation:
+            await _print_show(show, options.json)
+            continue
         if moved is not conversation:
             conversation, start = moved, 0
             print(f"— {conversation.title or conversation.session_id}")
@@ -261,11 +287,14 @@ async def _print_events(conversation: Conversation, start: int, as_json: bool) -
     return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
 
 
-def _print_event(event: Event, as_json: bool) -> None:
-    from assistant.terminal import terminal_text
+def _print_event(event: Event, as_json: bool, is_sample: bool = False) -> None:
+    """Print an event; what the person said is printed in a sample alone, where nobody has typed it."""
+    from assistant.terminal import said_text, terminal_text
 
     if as_json:
         print(event_line(event), flush=True)
+    elif is_sample and isinstance(event, TurnStarted):
+        print(said_text(event), end="", flush=True)
     else:
         print(terminal_text(event), end="", flush=True)
 

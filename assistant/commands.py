@@ -13,6 +13,7 @@ from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.events import ContextCompressed, Event, Notice, TurnStarted
 from assistant.forget import Forgetter, chosen_items, preview_lines, receipt_text
 from assistant.memory.notes import OWNER_WRITER
+from assistant.prompts import Language
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
@@ -226,6 +227,11 @@ async def _model(call: Call) -> Conversation:
     return call.conversation
 
 
+async def _show(call: Call) -> Conversation:
+    languages: dict[str, Language] = {"en": "en", "zh": "zh"}
+    return await call.conversations.show(languages.get(call.argument.lower(), call.conversation.language))
+
+
 async def _help(call: Call) -> Conversation:
     lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
     call.conversation.emit(Notice("\n".join(lines), "info"))
@@ -262,5 +268,6 @@ COMMANDS: dict[str, Command] = {
     "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
     "retry": Command("/retry", "answer your newest message again", _retry),
     "model": Command("/model", "which model answers, and how it was found", _model),
+    "show": Command("/show [en or zh]", "play a sample conversation: compressed, undone, searched", _show),
     "help": Command("/help", "this list", _help),
 }

@@ -15,7 +15,7 @@ from assistant.agent.hooks.steps import StepHook
 from assistant.agent.memory_tools import MemoryDesk
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
-from assistant.atomic_io import replace_text
+from assistant.atomic_io import replace_text, storable
 from assistant.bootstrap import finish_bootstrap
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
@@ -96,6 +96,11 @@ class Conversation:
         return self._keeper.session.title
 
     @property
+    def language(self) -> Language:
+        """The language it is held in, or that is set."""
+        return self._language()
+
+    @property
     def is_running(self) -> bool:
         """True while a turn or another job runs or waits to run."""
         return self._jobs.is_busy
@@ -119,7 +124,7 @@ class Conversation:
         if not self._context.fits_alone(text):
             self._save_as_file(text)
             return
-        message = UserMsg("user", text)
+        message = UserMsg("user", storable(text))
         if self.is_running:
             self._keeper.queue(message)
             self._jobs.add(Ask(message))
@@ -152,7 +157,7 @@ class Conversation:
         if not self._context.fits_alone(text):
             self._save_as_file(text)
             return
-        message = UserMsg("user", text)
+        message = UserMsg("user", storable(text))
         self._keeper.queue(message)
         self._submit(Edit(message_id, message))
 

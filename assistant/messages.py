@@ -55,6 +55,7 @@ __all__ = [
     "copy_with_blocks",
     "iterate_blocks",
     "open_calls",
+    "parse_object",
     "result_text",
     "steps_of",
     "text_of",
@@ -191,11 +192,16 @@ def with_result_text(block: ToolResultBlock, text: str, metadata: dict[str, obje
 
 def call_arguments(block: ToolCallBlock) -> dict[str, object]:
     """The parsed arguments of a call; empty when the model wrote no JSON object."""
+    return parse_object(block.input) or {}
+
+
+def parse_object(text: str) -> dict[str, object] | None:
+    """The JSON object that a text is; None for anything else, however deep it is nested."""
     try:
-        arguments = json.loads(block.input or "{}")
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _join(parts: Sequence[TextBlock | DataBlock]) -> str:

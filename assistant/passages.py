@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 FORGOTTEN_MARK = "⟦forgotten⟧"
@@ -158,15 +159,20 @@ class PassageSet:
 
     def remove(self, text: str) -> Marked:
         """The text without the passages; a line that held nothing else is gone too."""
-        gone = self._gone(text)
-        starts = {passage.start for passage in gone}
-        lines: list[str] = []
-        for line in re.findall(r"[^\n]*\n|[^\n]+", text) if gone else []:
-            kept = [passage for passage in passages_of(line) if not self.holds(passage)]
-            here = [passage for passage in passages_of(line) if self.holds(passage)]
-            if kept or not here:
-                lines.append(_without(line, here, lambda passage, line=line: (_after_space(line, passage.stop), "")))
-        return Marked("".join(lines), len(gone)) if starts else Marked(text, 0)
+        if not self._gone(text):
+            return Marked(text, 0)
+        lines = [self._remove_from_line(line) for line in re.findall(r"[^\n]*\n|[^\n]+", text)]
+        return Marked("".join(line.text for line in lines), sum(line.count for line in lines))
+
+    def _remove_from_line(self, line: str) -> Marked:
+        count = 0
+        # What follows a passage that went may begin the line now, and say by itself what was chosen.
+        while here := self._gone(line):
+            count += len(here)
+            if len(here) == len(list(passages_of(line))):
+                return Marked("", count)
+            line = _without(line, here, lambda passage, line=line: (_after_space(line, passage.stop), ""))
+        return Marked(line, count)
 
     def _gone(self, text: str) -> list[Passage]:
         return [passage for passage in passages_of(text) if self.holds(passage)] if self.touches(text) else []
@@ -224,5 +230,21 @@ def _needle(key: str) -> str:
 
 def _has_needle(text: str, needles: Sequence[str]) -> bool:
     # A model may have written any character as \uXXXX in the arguments of a call.
-    folded = fold(text)
-    return "\\u" in text or any(needle in folded for needle in needles)
+    if "\\u" in text:
+        return True
+    # To unify widths costs ten times all the rest, and most texts have no letter that it would change.
+    folded = fold(text) if not text.isascii() and _letters_of_other_width().search(text) else text.casefold()
+    return any(needle in folded for needle in needles)
+
+
+@cache
+def _letters_of_other_width() -> re.Pattern[str]:
+    """Letters and digits that are written in another way once widths are unified, and marks that join their letter."""
+    characters = (chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000)
+    changed = (
+        character
+        for character in characters
+        if unicodedata.combining(character)
+        or ((unified := unicodedata.normalize("NFKC", character)) != character and _WORDS.search(unified))
+    )
+    return re.compile(f"[{''.join(changed)}]")

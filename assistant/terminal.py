@@ -16,6 +16,7 @@ from assistant.events import (
     ToolStarted,
     TurnFailed,
     TurnFinished,
+    TurnStarted,
 )
 
 _SHOWN_CHARS = 300
@@ -53,6 +54,11 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
             return {"completed": "\n", "awaiting_approval": ""}.get(event.reason, f"\n[{event.reason}]\n")
         case _:
             return ""
+
+
+def said_text(event: TurnStarted) -> str:
+    """A message of the person, as if it were typed."""
+    return f"\n> {printable(event.text)}\n\n" if event.text else ""
 
 
 def preview_text(preview: CompactionPreview) -> str:

@@ -144,12 +144,14 @@ async def test_stop_in_a_stream_keeps_what_was_said(home: Path) -> None:
 
 
 async def test_stop_before_the_first_step_keeps_the_question(home: Path) -> None:
-    model = ScriptedModel([[asyncio.Event()], [text("Hello.")]])
+    gate = asyncio.Event()
+    model = ScriptedModel([[gate, text("Hello.")], [text("Hello.")]])
     async with scripted_assistant(home, model) as assistant:
         conversation = assistant.conversations.create()
         conversation.ask("Are you there?")
         await conversation.stop()
         stopped = conversation.attach().history
+        gate.set()
         conversation.continue_turn()
         await conversation.wait()
 

@@ -196,11 +196,6 @@ async def _undo(assistant: Assistant, conversation: Conversation) -> None:
     await conversation.wait()
 
 
-async def _retry(assistant: Assistant, conversation: Conversation) -> None:
-    conversation.retry()
-    await conversation.wait()
-
-
 async def _edit(assistant: Assistant, conversation: Conversation) -> None:
     newest = [item.key for item in conversation.context_items() if item.is_user and item.key]
     conversation.edit(newest[-1].message_id, "good morning")
@@ -212,7 +207,7 @@ async def _clear(assistant: Assistant, conversation: Conversation) -> None:
     await conversation.wait()
 
 
-CHANGES = {"turn": _turn, "compact": _compact, "undo": _undo, "retry": _retry, "edit": _edit, "clear": _clear}
+CHANGES = {"turn": _turn, "compact": _compact, "undo": _undo, "edit": _edit, "clear": _clear}
 
 
 def arm(at: int, is_half: bool) -> None:
@@ -441,7 +436,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, at: int) -> Generator[Callable[[], 
         yield lambda: bool(reached)
 
 
-@pytest.mark.parametrize("name", ["turn", "compact", "undo", "retry", "clear"])
+@pytest.mark.parametrize("name", ["turn", "compact", "undo", "clear"])
 async def test_an_operation_the_disk_refuses_costs_nothing_that_stood_there(
     past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):

@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ui", "doctor", "terminal"),
     ("assembly",),
     ("commands",),
-    ("forget",),
+    ("forget", "show_me"),
     ("forget_places", "export"),
     ("conversations",),
     ("conversation",),

@@ -43,6 +43,7 @@ from assistant.messages import (
     URLSource,
     UserMsg,
     block_keys,
+    block_text,
 )
 from assistant.workspace import Workspace
 
@@ -352,6 +353,28 @@ def test_a_rewrite_of_the_same_length_is_noticed(tmp_path: Path) -> None:
     assert other.has("s", BlockKey("user-1", "text", "q1"))
     journal.rewrite(lambda row: BlockRow("s", "u", "user-9", "user", "user", TextBlock(id="q1", text="x"), AT, ""))
     assert not other.has("s", BlockKey("user-1", "text", "q1"))
+
+
+def test_lines_are_rewritten_damaged_ones_too_and_a_torn_tail_is_cut(tmp_path: Path) -> None:
+    journal, other = journal_in(tmp_path), journal_in(tmp_path)
+    journal.append_missing("s", "u", [question(1, "the secret")])
+    assert [session.first_text for session in other.sessions()] == ["the secret"]
+    with day_path(tmp_path).open("ab") as file:
+        file.write(b'damaged secret\n{"session_id":"s","text":"secret')
+    journal.rewrite_lines(lambda line: line.replace(b"secret", b"------"))
+    assert b"secret" not in day_path(tmp_path).read_bytes()
+    assert day_path(tmp_path).read_bytes().endswith(b"\ndamaged ------\n")
+    assert [session.first_text for session in other.sessions()] == ["the ------"]
+    inode = day_path(tmp_path).stat().st_ino
+    journal.rewrite_lines(lambda line: line)
+    assert day_path(tmp_path).stat().st_ino == inode
+
+
+def test_what_the_person_said_since_a_time_is_told(tmp_path: Path) -> None:
+    for days, number in ((-3, 1), (0, 2), (1, 3)):
+        journal_in(tmp_path, NOON + timedelta(days=days)).append_missing("s", "u", [question(number), answer(number)])
+    assert list(journal_in(tmp_path).said_since(AT)) == [block_text(question(3).content[0])]
+    assert len(list(journal_in(tmp_path).said_since("2026-05-01T23:00:00.000-05:00"))) == 1
 
 
 def test_a_folder_where_the_day_file_should_be_is_an_error_and_not_a_loss(tmp_path: Path) -> None:

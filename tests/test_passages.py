@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant.passages import FORGOTTEN_MARK, Fit, PassageSet, Wanted, key_of, passages_of
@@ -89,6 +89,13 @@ def test_a_character_that_json_writes_as_a_number_is_looked_at() -> None:
     assert PassageSet({"我住在苏黎世"}).touches(json.dumps({"x": "我住在苏黎世。"}))
 
 
+@pytest.mark.parametrize("written", ["My ｐｈｏｎｅ is ５５５-0142", "Zu\u0308rich ﬁnds phone is 555", "phone is 555"])
+def test_a_letter_in_another_form_is_looked_at(written: str) -> None:
+    assert Wanted("phone is 555").touches(written)
+    assert PassageSet({"zürich"}).touches("Zu\u0308rich")
+    assert not PassageSet({"zürich"}).touches("Bern，绿茶")
+
+
 texts = st.lists(
     st.sampled_from(
         ["I like tea.", "我喜欢茶。", "My cat is Momo", "- ", "\n", " ", "…", "Dr. ", "user: ", "x=3.5", FORGOTTEN_MARK]
@@ -116,6 +123,7 @@ def test_marking_leaves_all_else_and_a_second_time_changes_nothing(text: str, ot
 
 
 @given(texts, texts)
+@example("I like tea. user: My cat is Momo. 我喜欢茶。", "I like tea.\nMy cat is Momo.")
 def test_what_is_removed_is_found_no_more(text: str, other: str) -> None:
     chosen = PassageSet(passage.key for passage in passages_of(other))
     removed = chosen.remove(text)

@@ -501,3 +501,28 @@ def test_a_row_changed_by_hand_so_that_no_message_can_hold_it_is_left_out(home: 
     home.journal.append_missing("s", "owner", turns(1))
     home.journal.append([odd])
     assert home.sessions.load("s").messages == turns(1)
+
+
+def test_every_session_file_is_rewritten_and_keeps_its_place_in_time(home: Home) -> None:
+    home.journalled(Session("owner", "s", messages=[question(1, "secret")]))
+    home.journalled(Session("owner", "t", messages=[question(2, "secret")]))
+    home.sessions.rename("s", "secret title")
+    home.sessions.trash("t")
+    damaged = home.workspace.trash_folder / "x.damaged"
+    damaged.write_bytes(b"secret {")
+    os.utime(home.path(), (1_000, 1_000))
+    home.sessions.rewrite_files(lambda content: content.replace(b"secret", b"------"))
+    kept = [home.path(), damaged, home.workspace.trash_folder / "owner_t.json"]
+    assert [b"secret" in path.read_bytes() for path in kept] == [False, False, False]
+    assert home.path().stat().st_mtime == 1_000
+    session = home.sessions.load("s")
+    home.sessions.save(session)
+    assert home.sessions.load("s").title == "------ title"
+
+
+def test_an_open_conversation_is_known_from_outside(home: Home) -> None:
+    other = Sessions(home.workspace, home.journal, lambda: NOON)
+    assert not other.are_open_elsewhere()
+    with home.sessions.open_lock("s"):
+        assert other.are_open_elsewhere()
+    assert not other.are_open_elsewhere()

@@ -22,6 +22,7 @@ from agentscope.event import (
 from agentscope.types import ReplyFinishedReason
 
 from assistant.agent.call_preview import preview
+from assistant.atomic_io import storable
 from assistant.events import (
     ApprovalRequested,
     Event,
@@ -129,7 +130,8 @@ def finished_event(block: ToolResultBlock) -> ToolFinished:
 
 def asked_event(call: ToolCallBlock, reason: str) -> ApprovalRequested:
     """How a call that waits for the person is told."""
-    return ApprovalRequested(call.id, call.name, call.input, preview(call.name, call_arguments(call)), reason)
+    shown = storable(preview(call.name, call_arguments(call)))
+    return ApprovalRequested(call.id, call.name, call.input, shown, storable(reason))
 
 
 def _state_of(block: ToolResultBlock) -> ToolState:

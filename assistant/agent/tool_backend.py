@@ -108,7 +108,10 @@ def _prepared(command: list[str]) -> list[str]:
         return command
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
     # The glob that stands last wins, so these cannot be lifted by one the model gave.
-    return [program, *command[1:], *(part for name in SECRET_FILES for part in ("--iglob", f"!{name}"))]
+    secrets = [part for name in SECRET_FILES for part in ("--iglob", f"!{name}")]
+    # Behind the `--` before the path, options would be taken for paths.
+    end = len(command) - 2 if command[-2:-1] == ["--"] else len(command)
+    return [program, *command[1:end], *secrets, *command[end:]]
 
 
 def _read_plain(path: Path) -> bytes:

@@ -21,6 +21,7 @@ from assistant.models.json_calls import read_json_calls
 from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter
 from assistant.models.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.server_report import is_loopback
+from assistant.models.whole_characters import with_whole_characters
 
 _CONNECT_SECONDS = 4.0
 # The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
@@ -80,7 +81,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         assert not isinstance(stream, ChatResponse)
         if self._reads_json_calls and tools:
             stream = read_json_calls(stream, tools, self._call_ids)
-        return _told_in_plain_words(stream, self._address, self._secret)
+        return _told_in_plain_words(with_whole_characters(stream), self._address, self._secret)
 
     def _parse_stream_response(
         self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]
@@ -130,7 +131,7 @@ class DashScopeModel(DashScopeChatModel):
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
-        return _told_in_plain_words(stream, self._address, self._secret)
+        return _told_in_plain_words(with_whole_characters(stream), self._address, self._secret)
 
     def _parse_stream_response(
         self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]

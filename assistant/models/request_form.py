@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from agentscope.formatter import DashScopeChatFormatter, OpenAIChatFormatter
 
-from assistant.messages import Msg
+from assistant.messages import Msg, parse_object
 from assistant.prompts import language_of, render
 
 WireMessage = dict[str, object]
@@ -101,8 +100,5 @@ def _tidy_call(call: dict[str, object]) -> dict[str, object]:
     function = call.get("function")
     if not isinstance(function, dict):
         return call
-    try:
-        is_object = isinstance(json.loads(str(function.get("arguments") or "")), dict)
-    except ValueError:
-        is_object = False
+    is_object = parse_object(str(function.get("arguments") or "")) is not None
     return call if is_object else {**call, "function": {**function, "arguments": "{}"}}

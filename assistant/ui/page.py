@@ -67,6 +67,25 @@ class PageServer:
 def start(settings: Settings, opener: Opener) -> PageServer:
     """Serve the page now and load the assistant behind it; returns as soon as the page answers."""
     import_gradio()
+    # Where no event loop runs, Gradio makes one for every lock it needs and closes none.
+    if _runs_in_loop():
+        return _start(settings, opener)
+
+    async def start_in_loop() -> PageServer:
+        return _start(settings, opener)
+
+    return asyncio.run(start_in_loop())
+
+
+def _runs_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _start(settings: Settings, opener: Opener) -> PageServer:
     from starlette.middleware import Middleware
 
     from assistant.ui.layout import head, theme

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, Row
+from assistant.journal_rows import BlockRow, QueuedRow, Row
 from assistant.messages import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
 from assistant.rebuild import chain_of, record_of
 from assistant.sessions import Session
@@ -28,8 +28,13 @@ class Account:
     records: int
 
 
-def account_of(dialog_folder: Path, journal: Journal, session: Session, sent: Sequence[str]) -> Account:
-    """Look at the journal's files line by line and at the session; `sent` are the questions, oldest first."""
+def account_of(
+    dialog_folder: Path, journal: Journal, session: Session, sent: Sequence[str], known: Sequence[str]
+) -> Account:
+    """Look at the journal's files line by line and at the session.
+
+    Each question of `sent` must be there once; of others only those that are `known` may have been sent.
+    """
     rows = journal.rows(session.session_id, include_dropped=True)
     blocks = {row.key: row for row in rows if isinstance(row, BlockRow)}
     chain = chain_of(rows, record_of(rows, session.compaction_id) if session.compaction_id else None)
@@ -39,7 +44,7 @@ def account_of(dialog_folder: Path, journal: Journal, session: Session, sent: Se
         *_repeated_lines(dialog_folder),
         *_misplaced(blocks, folded, context),
         *_changed(blocks, session.messages),
-        *_lost(rows, sent),
+        *_lost(rows, sent, known),
     ]
     if session.compaction_id and not chain:
         faults.append(f"the session stands on the record {session.compaction_id}, which the journal does not have")
@@ -71,8 +76,9 @@ def _misplaced(blocks: dict[BlockKey, BlockRow], folded: Counter[BlockKey], cont
         if (key in present) == (key in folded):
             where = "both in the context and folded" if key in present else "neither in the context nor folded"
             faults.append(f"{key} is {where}: {block_text(row.block)[:80]!r}")
-    # A result that healing put in place of a lost one is not in the journal before the next step.
-    faults += [f"{key} is not in the journal" for key in context if key not in blocks and key.kind != "tool_result"]
+    # A result that healing put in place of a lost one is in the journal with the next step, recalled memory never is.
+    absent = [key for key in context if key not in blocks and key.kind not in ("tool_result", "hint")]
+    faults += [f"{key} is not in the journal" for key in absent]
     order = [key for key in blocks if key in present]
     if [key for key in context if key in blocks and key.kind == "text"] != [key for key in order if key.kind == "text"]:
         faults.append("the context is not in the order of the journal")
@@ -91,14 +97,17 @@ def _changed(blocks: dict[BlockKey, BlockRow], messages: Sequence[Msg]) -> list[
     return faults
 
 
-def _lost(rows: Sequence[Row], sent: Sequence[str]) -> list[str]:
+def _lost(rows: Sequence[Row], sent: Sequence[str], known: Sequence[str]) -> list[str]:
     asked = Counter(
         row.block.text
         for row in rows
         if isinstance(row, BlockRow) and row.role == "user" and isinstance(row.block, TextBlock)
     )
+    # One that has to wait for another turn is safe before its own begins.
+    queued = [row.block.text for row in rows if isinstance(row, QueuedRow) and not asked[row.block.text]]
+    asked.update(queued)
     faults = [
         f"a question stands {asked[text]} times in the journal: {text[:80]!r}" for text in sent if asked[text] != 1
     ]
-    faults += [f"nobody sent this: {text[:80]!r}" for text in asked if text not in set(sent)]
+    faults += [f"nobody sent this: {text[:80]!r}" for text in asked if text not in set(known)]
     return faults

@@ -34,9 +34,18 @@ class Killing:
 
 
 def kill_again_and_again(
-    folder: Path, dialogue: Dialogue, kills: int, *, compact_threshold: int | None = None, seed: int = 1
+    folder: Path,
+    dialogue: Dialogue,
+    kills: int,
+    *,
+    compact_threshold: int | None = None,
+    most_events: int = 120,
+    seed: int = 1,
 ) -> Killing:
-    """Feed the dialogue to children that are killed, `kills` times, each followed by one that goes on."""
+    """Feed the dialogue to children that are killed, `kills` times, each followed by one that goes on.
+
+    Each is killed behind a random one of its first `most_events` events.
+    """
     started = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     with StrictProvider(
@@ -49,6 +58,7 @@ def kill_again_and_again(
             compact_threshold=compact_threshold,
             messages=list(dialogue.messages),
             kills=kills,
+            most_events=most_events,
             seed=seed,
         )
         finished = subprocess.run(

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from assistant.assembly import Assistant, open_assistant, open_store
-from assistant.commands import respond
 from assistant.conversation import Conversation
 from assistant.events import ContextCompressed, TurnFailed, TurnFinished
 from assistant.journal_rows import BlockRow, CompactionRow
@@ -27,9 +26,9 @@ from assistant.settings import Settings
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files
 
-LONGEST_SECONDS = 1.5
-"""A child that has opened its conversation is killed at a random moment within this time."""
-_READY_SECONDS = 60.0
+# A child is killed at a random moment behind a random one of its first events: on a slow machine it takes longer.
+_MOMENT_SECONDS = 0.05
+_EVENT_SECONDS = 60.0
 _END_SECONDS = 240.0
 # Of the children, this share is killed at any moment from the fork on, while it opens the home.
 _EARLY_SHARE = 0.2
@@ -37,6 +36,8 @@ _EARLY_SECONDS = 0.4
 _TASK_EVERY = 15
 _TASK_STEPS = 5
 _LAST_MESSAGES = 3
+# How often a child does more than talk.
+_TWO_AT_ONCE, _STOPPED, _COMPACTED, _TAKEN_BACK = 0.2, 0.15, 0.25, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Order:
     compact_threshold: int | None
     messages: list[str]
     kills: int
+    most_events: int
     seed: int
 
 
@@ -89,36 +91,37 @@ class Nursery:
         for number in range(1, self._order.kills + 1):
             is_killed = self._raise_child(plan, number)
             tally.kills += is_killed
-            tally.faults += [f"after kill {number}: {fault}" for fault in self._faults()]
+            tally.faults += [f"after kill {number}: {fault}" for fault in self._faults(plan)]
             if not is_killed:
                 tally.faults.append(f"child {number} ended before it was killed")
                 break
         self._let_end(plan)
-        tally.faults += self._faults()
+        tally.faults += self._faults(plan)
         self._count(tally)
         return tally
 
     def _raise_child(self, plan: Sequence[str], number: int) -> bool:
         """Fork, wait for a random moment, kill; False when the child had ended by itself."""
-        ready, pid = self._fork(plan, number, len(plan))
+        ticks, pid = self._fork(plan, number, len(plan))
         if self._chance.random() < _EARLY_SHARE:
-            _wait(ready, self._chance.uniform(0.0, _EARLY_SECONDS))
+            _wait(ticks, self._chance.uniform(0.0, _EARLY_SECONDS))
         else:
-            _wait(ready, _READY_SECONDS)
-            _wait(ready, self._chance.uniform(0.0, LONGEST_SECONDS))
+            for _ in range(self._chance.randint(1, self._order.most_events)):
+                _wait(ticks, _EVENT_SECONDS)
+            _wait(ticks, self._chance.uniform(0.0, _MOMENT_SECONDS))
         is_alive = os.waitpid(pid, os.WNOHANG) == (0, 0)
         if is_alive:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        os.close(ready)
+        os.close(ticks)
         return is_alive
 
     def _let_end(self, plan: Sequence[str]) -> None:
-        ready, pid = self._fork(plan, 0, _LAST_MESSAGES)
-        _wait(ready, _READY_SECONDS)
-        _wait(ready, _END_SECONDS)
+        ticks, pid = self._fork(plan, 0, _LAST_MESSAGES)
+        while _wait(ticks, _END_SECONDS):
+            pass
         os.waitpid(pid, 0)
-        os.close(ready)
+        os.close(ticks)
 
     def _fork(self, plan: Sequence[str], number: int, most: int) -> tuple[int, int]:
         """The reading end of the child's pipe, and its process id."""
@@ -136,7 +139,7 @@ class Nursery:
         finally:
             os._exit(0)
 
-    def _faults(self) -> list[str]:
+    def _faults(self, plan: Sequence[str]) -> list[str]:
         """What is wrong on disk now, and what the children told."""
         told = [json.loads(line) for line in self._told.read_text(encoding="utf-8").splitlines()]
         faults = [str(line["fault"]) for line in told if "fault" in line]
@@ -144,7 +147,7 @@ class Nursery:
         for summary in store.sessions.list():
             sent = [str(line["sent"]) for line in told if "sent" in line]
             session = store.sessions.load(summary.session_id)
-            faults += account_of(store.workspace.dialog_folder, store.journal, session, sent).faults
+            faults += account_of(store.workspace.dialog_folder, store.journal, session, sent, plan).faults
         return faults
 
     def _count(self, tally: Tally) -> None:
@@ -167,34 +170,48 @@ class _Child:
         self._chance = chance
 
     async def talk_on(self, most: int) -> None:
+        """Go on with a turn that was cut, then send what was not sent yet, at most so many messages."""
         async with open_assistant(self._settings) as assistant:
             conversation = assistant.conversations.newest_or_new()
-            os.write(self._pipe, b"r")
+            self._tick()
             if _is_cut(conversation):
                 _append(self._told, {"cut": conversation.session_id})
                 conversation.continue_turn()
                 await conversation.wait()
             asked = _asked(assistant, conversation)
-            for text in [text for text in self._plan if text not in asked][:most]:
-                await self._say(assistant, conversation, text)
+            waiting = [text for text in self._plan if text not in asked][:most]
+            while waiting:
+                await self._say(conversation, waiting)
             await assistant.flushes.wait()
-        os.write(self._pipe, b"d")
 
-    async def _say(self, assistant: Assistant, conversation: Conversation, text: str) -> None:
-        events = respond(assistant.conversations, conversation, text, assistant.forgetter)
+    async def _say(self, conversation: Conversation, waiting: list[str]) -> None:
+        """Send a message, or two at once, as a person would who also stops, compacts and takes back."""
+        told = conversation.follow_until_idle(conversation.next_number)
+        for text in [waiting.pop(0) for _ in range(2 if self._happens(_TWO_AT_ONCE) else 1) if waiting]:
+            conversation.ask(text)
+            # What `ask` has taken may not be lost any more.
+            _append(self._told, {"sent": text})
+        if self._happens(_STOPPED):
+            await asyncio.sleep(self._chance.uniform(0.0, 0.05))
+            await conversation.stop()
+            conversation.continue_turn()
         is_compacted = False
-        first = True
-        async for event in events:
-            if first:
-                # By the first event the message was taken.
-                _append(self._told, {"sent": text})
-                first = False
-            is_compacted |= isinstance(event, ContextCompressed)
-            if isinstance(event, TurnFailed):
-                _append(self._told, {"fault": f"a turn failed: {event.error}"})
-        if is_compacted and self._chance.random() < 0.3:
+        async for numbered in told:
+            self._tick()
+            is_compacted |= isinstance(numbered.event, ContextCompressed)
+            if isinstance(numbered.event, TurnFailed):
+                _append(self._told, {"fault": f"a turn failed: {numbered.event.error}"})
+        if self._happens(_COMPACTED):
+            conversation.compact()
+        elif is_compacted and self._happens(_TAKEN_BACK):
             conversation.undo()
-            await conversation.wait()
+        await conversation.wait()
+
+    def _tick(self) -> None:
+        os.write(self._pipe, b".")
+
+    def _happens(self, share: float) -> bool:
+        return self._chance.random() < share
 
 
 def _is_cut(conversation: Conversation) -> bool:
@@ -218,10 +235,9 @@ def _with_tasks(messages: Sequence[str], paths: Sequence[str]) -> list[str]:
     return plan
 
 
-def _wait(pipe: int, seconds: float) -> None:
-    """Wait for the next word of the child, at most so long."""
-    if select.select([pipe], [], [], seconds)[0]:
-        os.read(pipe, 1)
+def _wait(pipe: int, seconds: float) -> bool:
+    """Wait for the next event of the child, at most so long; False when none came or the child has ended."""
+    return bool(select.select([pipe], [], [], seconds)[0] and os.read(pipe, 1))
 
 
 def _append(path: Path, line: dict[str, str]) -> None:

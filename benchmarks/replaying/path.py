@@ -194,7 +194,7 @@ def _file_with(assistant: Assistant, fact: str) -> str:
 
 def _account(assistant: Assistant, session_id: str, sent: Sequence[str]) -> Account:
     store = assistant.store
-    return account_of(store.workspace.dialog_folder, store.journal, store.sessions.load(session_id), sent)
+    return account_of(store.workspace.dialog_folder, store.journal, store.sessions.load(session_id), sent, sent)
 
 
 def run_walk(settings: Settings, dialogue: Dialogue, *, task_steps: int = 30) -> Walk:

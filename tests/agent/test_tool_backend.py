@@ -8,8 +8,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from agentscope.tool import Grep
 
 from assistant.agent.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
+from assistant.messages import TextBlock, ToolResultState
 
 
 @pytest.fixture
@@ -97,21 +99,9 @@ async def test_ripgrep_never_searches_secret_files(backend: ToolBackend, tmp_pat
     (tmp_path / "mcp.json").write_text("needle", encoding="utf-8")
     (tmp_path / "MCP.json").write_text("needle", encoding="utf-8")
     (tmp_path / "open.txt").write_text("needle", encoding="utf-8")
-    command = [
-        "rg",
-        "--hidden",
-        "-l",
-        "needle",
-        "--glob",
-        "mcp.json",
-        "--glob",
-        ".env",
-        "--glob",
-        "*.txt",
-        str(tmp_path),
-    ]
-    result = await backend.exec_shell(command)
-    assert result.stdout.decode().split() == [str(tmp_path / "open.txt")]
+    found = await Grep(backend=backend).call("needle", str(tmp_path), glob=".env mcp.json MCP.json *.txt")
+    assert [block.text for block in found.content if isinstance(block, TextBlock)] == [str(tmp_path / "open.txt")]
+    assert found.state == ToolResultState.SUCCESS
 
 
 async def test_a_memory_file_is_written_by_its_one_writer(

@@ -97,9 +97,9 @@ def server(serve: Serve, assistant: FakeAssistant) -> PageServer:
     return serve(lambda: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium_path: str) -> Generator[Browser]:
-    """One Chromium."""
+    """One Chromium a file: while Playwright drives it, its event loop lets no asynchronous test run."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
         yield browser

@@ -43,8 +43,9 @@ _TITLES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 )
 _PROGRESS = re.compile(r"progress|state|进展|状态", re.IGNORECASE)
 _ORIGINAL_REQUEST = re.compile(r"original request|原始请求", re.IGNORECASE)
-# Lines a flush puts into each file that stands in every prompt; the rest goes to the day's note.
+# Lines a flush puts into each file that stands in every prompt, as long as these are small; the rest goes to the note.
 _LINES_A_PROMPT_FILE = 8
+_PROMPT_FILES_BYTES = 4_000
 
 
 class SequencePlayer:
@@ -124,8 +125,10 @@ class RuleBasedPlayer:
         user = "\n".join(message.text for message in request.messages if message.role == "user")
         known = user.partition("<conversation>")[0] if "<conversation>" in user else ""
         facts = [line for line in material_of(user).facts if line not in known][: self._flush_lines]
-        preferences = [line for line in facts if _PREFERENCE.search(line)][:_LINES_A_PROMPT_FILE]
-        lasting = [line for line in facts if line not in preferences][:_LINES_A_PROMPT_FILE]
+        standing = re.findall(r'<memory-file name="[A-Z]+\.md">\n(.*?)</memory-file>', known, re.DOTALL)
+        room = _LINES_A_PROMPT_FILE if sum(map(_bytes_of, standing)) < _PROMPT_FILES_BYTES else 0
+        preferences = [line for line in facts if _PREFERENCE.search(line)][:room]
+        lasting = [line for line in facts if line not in preferences][:room]
         others = [line for line in facts if line not in preferences and line not in lasting]
         dates = _DATE.findall(request.system) or _DATE.findall(user)
         calls = [

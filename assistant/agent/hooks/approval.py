@@ -11,6 +11,7 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
 from assistant.agent.approvals import Rules, judge
+from assistant.atomic_io import storable
 from assistant.messages import ToolCallBlock, ToolCallState, call_arguments
 
 _BEHAVIORS = {
@@ -50,6 +51,6 @@ def _write_out(agent: Agent, call_id: str, arguments: dict[str, object]) -> None
 
     AgentScope mends broken JSON and wrong types, so what stands in the call can read as another command, or as none.
     """
-    for block in agent.state.context[-1].content:
+    for block in (block for message in agent.state.context[-1:] for block in message.content):
         if isinstance(block, ToolCallBlock) and block.id == call_id and call_arguments(block) != arguments:
-            block.input = json.dumps(arguments, ensure_ascii=False)
+            block.input = storable(json.dumps(arguments, ensure_ascii=False))

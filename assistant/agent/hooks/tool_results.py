@@ -9,6 +9,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.tool import ToolResponse
 
+from assistant.atomic_io import storable
 from assistant.messages import DataBlock, TextBlock, ToolResultBlock
 
 CapResult = Callable[[ToolResultBlock], ToolResultBlock]
@@ -26,6 +27,8 @@ class ToolResultHook(MiddlewareBase):
         """Every chunk as it comes; the last one, which is what the context gets, is capped."""
         call = input_kwargs["tool_call"]
         async for chunk in next_handler(**input_kwargs):
+            # A file name need not be UTF-8; as a result it would fail every request from here on.
+            chunk = chunk.model_copy(update={"content": [_storable(part) for part in chunk.content]})
             if isinstance(chunk, ToolResponse):
                 block = ToolResultBlock(
                     id=call.id, name=call.name, output=chunk.content, state=chunk.state, metadata=chunk.metadata
@@ -36,3 +39,7 @@ class ToolResultHook(MiddlewareBase):
                 yield chunk.model_copy(update={"content": content, "metadata": capped.metadata})
             else:
                 yield chunk
+
+
+def _storable(part: TextBlock | DataBlock) -> TextBlock | DataBlock:
+    return part.model_copy(update={"text": storable(part.text)}) if isinstance(part, TextBlock) else part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from agentscope.tool import Bash, Toolkit
 from assistant.agent.approvals import Rules
 from assistant.agent.build import build_agent
 from assistant.agent.hooks.approval import ApprovalHook
-from assistant.messages import ToolCallBlock, ToolCallState
+from assistant.messages import AssistantMsg, ToolCallBlock, ToolCallState
 from assistant.models.scripted import ScriptedModel
 
 
@@ -31,8 +32,9 @@ async def test_the_decision_on_a_call(
     tmp_path: Path, command: str, state: ToolCallState, behavior: PermissionBehavior
 ) -> None:
     hook = ApprovalHook(Rules("ask", tmp_path, tmp_path))
-    agent = build_agent(ScriptedModel([]), Toolkit(tools=[Bash()]), AgentState(), [hook])
-    call = ToolCallBlock(id="call_1", name="Bash", input="{}", state=state)
+    call = ToolCallBlock(id="call_1", name="Bash", input=json.dumps({"command": command}), state=state)
+    state_of_agent = AgentState(context=[AssistantMsg("palimpsest", [call])])
+    agent = build_agent(ScriptedModel([]), Toolkit(tools=[Bash()]), state_of_agent, [hook])
 
     async def never(**_: object) -> None:
         raise AssertionError("AgentScope's own engine is not asked")
