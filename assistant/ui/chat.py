@@ -39,6 +39,7 @@ SUGGESTIONS = (
     "Remember that I prefer short answers.",
 )
 _FORGET = "/forget "
+_SHOW = "/show"
 _MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
 
@@ -195,6 +196,9 @@ class ChatDesk:
             case "open-session" | "open-message":
                 session_id, *message_ids = target.split(" ")
                 async for face in self._open(loaded, session_id, tab, tab_hash, message_ids):
+                    yield face
+            case "show":
+                async for face in self.send(_SHOW, tab, tab_hash):
                     yield face
             case "close-text":
                 yield Face(pane="")
