@@ -16,7 +16,7 @@ from assistant.agent.hooks.system_prompt import SystemPromptHook
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
 from assistant.compaction.budget import Guards, fits_alone
-from assistant.compaction.pins import Pin, tokens_over_pin_limit
+from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, compact, plan_compaction
 from assistant.compaction.policy import UNDO_RATIO, CompactionPolicy
 from assistant.compaction.record import CompactionRecord
@@ -55,6 +55,7 @@ class ContextItem:
     tokens: int
     key: BlockKey | None = None
     is_user: bool = False
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +225,9 @@ class Context:
         items = [ContextItem("system", "System prompt", prompt.text, self._counter.text(prompt.text))]
         if self._schemas_json:
             items.append(ContextItem("tools", "Tools", self._schemas_json, self._schema_tokens()))
-        if message := self._keeper.render_summary(self._keeper.session.summary, self._keeper.state.context):
-            items.append(ContextItem("summary", "Summary and pins", message, self._counter.text(message)))
-        return [*items, *self._message_items(self._keeper.state.context)]
+        if message := write_summary_message(self._keeper.session.summary, (), self._language()):
+            items.append(ContextItem("summary", "Summary", message, self._counter.text(message)))
+        return [*items, *self._pin_items(), *self._message_items(self._keeper.state.context)]
 
     def _request(self, reason: CompactionReason, hint: str) -> CompactionRequest:
         state = self._keeper.state
@@ -296,10 +297,26 @@ class Context:
         messages = self._keeper.state.context
         parts: dict[Part, int] = dict(self._prompt.prompt.part_tokens)
         parts["tools"] = self._schema_tokens()
-        parts["summary"] = self._counter.text(self._keeper.render_summary(self._keeper.session.summary, messages))
+        rendered = self._counter.text(self._keeper.render_summary(self._keeper.session.summary, messages))
+        parts["summary"] = self._counter.text(write_summary_message(self._keeper.session.summary, (), self._language()))
+        parts["pins"] = max(0, rendered - parts["summary"])
         parts["messages"] = max(0, total - sum(parts.values()))
         shown = tuple(ContextPart(name, tokens) for name, tokens in parts.items() if tokens)
         return ContextMeasured(total, self._policy.threshold, self._policy.max_input_length, shown, shortened)
+
+    def _pin_items(self) -> list[ContextItem]:
+        return [
+            ContextItem(
+                "pins",
+                f"{'You' if pin.role == 'user' else 'Assistant'}: pinned",
+                pin.text,
+                pin_tokens([pin], self._counter),
+                pin.key,
+                pin.role == "user",
+                is_pinned=True,
+            )
+            for pin in pins_to_quote(self._pins(), self._keeper.state.context)
+        ]
 
     def _message_items(self, messages: Sequence[Msg]) -> list[ContextItem]:
         return [
@@ -308,8 +325,9 @@ class Context:
                 f"{'You' if message.role == 'user' else 'Assistant'}: {block.type.replace('_', ' ')}",
                 block_text(block),
                 self._counter.block(block),
-                BlockKey(message.id, block.type, block.id),
+                key := BlockKey(message.id, block.type, block.id),
                 message.role == "user",
+                key in self._keeper.session.pins,
             )
             for message in messages
             for block in message.content

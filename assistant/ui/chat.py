@@ -12,14 +12,24 @@ from dataclasses import dataclass, field, replace
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.memory.log import Origin
 from assistant.ui.cards import card
-from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.context_panel import compactions_html, context_html, pin_target, preview_html
 from assistant.ui.entries import Transcript
+from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
+from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
-from assistant.ui.render import ChatMessage, Window, answer_text, index_of_compaction, render_transcript
+from assistant.ui.render import (
+    ChatMessage,
+    Window,
+    answer_text,
+    index_of_compaction,
+    render_transcript,
+    window_on_message,
+)
 from assistant.ui.safe_text import one_line
 from assistant.ui.sessions_panel import sessions_html
 
@@ -28,6 +38,8 @@ SUGGESTIONS = (
     "What is in my workspace?",
     "Remember that I prefer short answers.",
 )
+_FORGET = "/forget "
+_SHOW = "/show"
 _MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
 
@@ -60,6 +72,8 @@ class Face:
     compactions: Update = field(default_factory=gr.skip)
     model: Update = field(default_factory=gr.skip)
     copied: Update = field(default_factory=gr.skip)
+    preview: Update = field(default_factory=gr.skip)
+    pane: Update = field(default_factory=gr.skip)
 
     def values(self) -> list[Update]:
         """The values in the order of `ChatParts.outputs`."""
@@ -75,6 +89,8 @@ class Face:
             self.compactions,
             self.model,
             self.copied,
+            self.preview,
+            self.pane,
         ]
 
 
@@ -146,6 +162,16 @@ class ChatDesk:
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
+    async def look_ahead(self, tab: Tab) -> AsyncIterator[Face]:
+        """Show what compacting now would fold."""
+        loaded = await self._loading.ready()
+        view = self._view(loaded, tab.session_id) if tab.session_id else None
+        if view is None or view.is_running:
+            gr.Info("A turn is running: look again when it has ended." if view else "There is nothing to compact yet.")
+            yield Face()
+            return
+        yield Face(preview=str(preview_html(await view.conversation.preview_compaction())))
+
     def tick(self, tab: Tab, tab_hash: str) -> Face | None:
         """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
         loaded = self._loading.loaded
@@ -167,12 +193,17 @@ class ChatDesk:
         """What a button of a card does. A target the server does not know as pending is refused."""
         loaded = await self._loading.ready()
         match name:
-            case "open-session":
-                async for face in self._open(loaded, target, tab, tab_hash):
+            case "open-session" | "open-message":
+                session_id, *message_ids = target.split(" ")
+                async for face in self._open(loaded, session_id, tab, tab_hash, message_ids):
                     yield face
-            case "suggest":
-                text = next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
-                yield Face(composer=text)
+            case "show":
+                async for face in self.send(_SHOW, tab, tab_hash):
+                    yield face
+            case "close-text":
+                yield Face(pane="")
+            case "forget" | "suggest":
+                yield Face(composer=_FORGET if name == "forget" else _suggestion(target))
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)
             case _ if not tab.session_id:
@@ -189,6 +220,17 @@ class ChatDesk:
         if name == "copy":
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
+        if name == "full-text" and target in view.transcript.artifact_ids:
+            text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
+            yield Face(pane=str(full_text_html(target, text)))
+            return
+        if name in ("pin", "unpin") and _pin(view, name, target):
+            yield self._face(loaded, view, tab)
+            return
+        if name == "undo-change" and target in view.transcript.change_ids:
+            _undo_change(loaded.assistant, target, view.conversation.session_id)
+            yield self._face(loaded, view, tab)
+            return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
             async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
                 yield face
@@ -200,12 +242,17 @@ class ChatDesk:
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
-    async def _open(self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def _open(
+        self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
+    ) -> AsyncIterator[Face]:
         if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
             gr.Warning(_NO_LONGER)
             yield Face()
             return
-        async for face in self._show(loaded, Tab(session_id), tab_hash):
+        window = Window()
+        if message_ids:
+            window = window_on_message(self._view(loaded, session_id).transcript.entries, message_ids)
+        async for face in self._show(loaded, Tab(session_id, window), tab_hash):
             yield face
 
     async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
@@ -233,6 +280,8 @@ class ChatDesk:
         tab = replace(tab, shown=view.version)
         face = self._face(loaded, view, tab)
         # The person may be writing the next message: the composer is touched only to empty it.
+        # What was looked ahead to is no longer so.
+        face = replace(face, preview="")
         yield replace(face, composer="") if clear_composer else face
         try:
             async for version in view.updates(tab.shown):
@@ -306,6 +355,7 @@ class ChatDesk:
             stop=_stop_html(False),
             context=str(context_html(None, [])),
             compactions=str(compactions_html([], None)),
+            preview="",
             model=str(model_html(loaded.assistant.model, self._report)),
         )
 
@@ -350,6 +400,32 @@ def _change(view: LiveView, name: str, target: str) -> bool:
         case _:
             return False
     return True
+
+
+def _suggestion(target: str) -> str:
+    return next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
+
+
+def _pin(view: LiveView, name: str, target: str) -> bool:
+    """Pin or unpin a piece of the context; False when it is not there any more."""
+    conversation = view.conversation
+    items = [item for item in conversation.context_items() if item.is_user or item.is_pinned]
+    key = next((item.key for item in items if item.key and pin_target(item) == target), None)
+    if key is None:
+        return False
+    if name == "pin":
+        conversation.pin(key)
+    else:
+        conversation.unpin(key)
+    conversation.measure()
+    view.touch()
+    return True
+
+
+def _undo_change(assistant: OpenAssistant, change_id: str, session_id: str) -> None:
+    # It is told in the conversation as any other change.
+    if assistant.notes.undo(change_id, Origin(WRITER, session_id)) is None:
+        gr.Info("Nothing of that change is left: it was undone or written over before.")
 
 
 def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:

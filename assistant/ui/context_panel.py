@@ -10,11 +10,12 @@ from markupsafe import Markup
 from assistant.events import ContextCompressed, ContextMeasured, Part
 from assistant.ui.cards import card
 from assistant.ui.meter import meter_parts
-from assistant.ui.ports import ContextItem
+from assistant.ui.ports import ContextItem, Preview
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import short_time
 
 _MAX_ITEMS = 150
+_MAX_PREVIEWED = 60
 _PREVIEW_CHARS = 1_500
 
 
@@ -25,6 +26,8 @@ class _Item:
     preview: str
     tokens: int
     text: str
+    pin_action: str
+    pin_target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,35 @@ def context_html(measured: ContextMeasured | None, items: Sequence[ContextItem])
         limit=measured.context_limit,
         threshold=measured.threshold_tokens,
         items=[
-            _Item(item.part, one_line(item.label, 60), one_line(item.text, 90), item.tokens, _preview(item.text))
+            _Item(
+                item.part,
+                one_line(item.label, 60),
+                one_line(item.text, 90),
+                item.tokens,
+                _preview(item.text),
+                "unpin" if item.is_pinned else "pin" if item.is_user else "",
+                pin_target(item),
+            )
             for item in shown
         ],
         hidden_items=hidden,
+    )
+
+
+def pin_target(item: ContextItem) -> str:
+    """The piece as the target of a button; empty for what cannot be pinned."""
+    return f"{item.key.message_id} {item.key.kind} {item.key.block_id}" if item.key else ""
+
+
+def preview_html(preview: Preview) -> Markup:
+    """What compacting now would fold, oldest first."""
+    shown = preview.folded[:_MAX_PREVIEWED]
+    return card(
+        "preview",
+        preview=preview,
+        kept_tokens=max(0, preview.previous_tokens - preview.folded_tokens),
+        items=[(one_line(item.label, 60), one_line(item.text, 110), item.tokens) for item in shown],
+        hidden_items=len(preview.folded) - len(shown),
     )
 
 

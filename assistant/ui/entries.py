@@ -177,6 +177,18 @@ class Transcript:
         return tuple(entry.event for entry in self.entries if isinstance(entry, CompactionEntry))
 
     @property
+    def artifact_ids(self) -> frozenset[str]:
+        """Every full text that a shortened result names."""
+        rows = (row for entry in self.entries if isinstance(entry, WorkEntry) for row in entry.rows)
+        return frozenset(row.artifact_id for row in rows if isinstance(row, ToolRow) and row.artifact_id)
+
+    @property
+    def change_ids(self) -> frozenset[str]:
+        """Every memory change that is told."""
+        entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
+        return frozenset(change.change_id for entry in entries for change in entry.changes)
+
+    @property
     def undoable(self) -> str | None:
         """The newest compaction that stands, the only one an undo can take back."""
         standing = [event.compaction_id for event in self.compactions if not event.is_undone]

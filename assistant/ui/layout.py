@@ -31,6 +31,8 @@ class ChatParts:
     compactions: gr.HTML
     model: gr.HTML
     copied: gr.HTML
+    preview: gr.HTML
+    pane: gr.HTML
 
     def outputs(self) -> list[Component]:
         """The components in the order of `Face.values`."""
@@ -46,6 +48,8 @@ class ChatParts:
             self.compactions,
             self.model,
             self.copied,
+            self.preview,
+            self.pane,
         ]
 
 
@@ -58,10 +62,11 @@ class MemoryParts:
     head: gr.HTML
     editor: gr.Code
     banner: gr.HTML
+    history: gr.HTML
 
     def outputs(self) -> list[Component]:
         """The components in the order the wiring fills them."""
-        return [self.file, self.files, self.head, self.editor, self.banner]
+        return [self.file, self.files, self.head, self.editor, self.banner, self.history]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +75,15 @@ class Parts:
 
     chat: ChatParts
     memory: MemoryParts
+    search: gr.Textbox
+    hits: gr.HTML
+    index: gr.HTML
     tabs: gr.Tabs
     new_chat: gr.Button
     save: gr.Button
     hint: gr.Textbox
     compact: gr.Button
+    look_ahead: gr.Button
     chat_bus: gr.HTML
     memory_bus: gr.HTML
     timer: gr.Timer
@@ -86,6 +95,15 @@ def lay_out(banner: str) -> Parts:
     with gr.Sidebar(position="left", width=272, elem_id="left"):
         _html(str(card("brand")), "brand")
         new_chat = gr.Button("New chat", elem_id="new-chat", variant="primary")
+        search = gr.Textbox(
+            elem_id="search",
+            show_label=False,
+            label="Search",
+            placeholder="Search memory and conversations",
+            max_lines=1,
+            container=False,
+        )
+        hits, index = _html("", "hits"), _html("", "index-state")
         sessions = _html("", "sessions")
     with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
         with gr.Tab("Memory", id="memory"):
@@ -101,11 +119,15 @@ def lay_out(banner: str) -> Parts:
                 buttons=[],
             )
             save = gr.Button("Save", elem_id="save", variant="primary")
+            history = _html("", "history")
         with gr.Tab("Context", id="context"):
             hint = gr.Textbox(
                 placeholder="What must the summary keep? (optional)", show_label=False, elem_id="hint", max_lines=3
             )
-            compact = gr.Button("Compact now", elem_id="compact")
+            with gr.Row(elem_id="compact-row"):
+                compact = gr.Button("Compact now", elem_id="compact")
+                look_ahead = gr.Button("Preview", elem_id="look-ahead")
+            preview = _html("", "preview")
             compactions, context = _html("", "compactions"), _html(str(card("context_empty")), "context")
         with gr.Tab("Model", id="model"):
             model = _html("", "model")
@@ -138,16 +160,22 @@ def lay_out(banner: str) -> Parts:
                 container=False,
             )
             stop = _html("", "stop")
-    copied = _html("", "copied")
+    copied, pane = _html("", "copied"), _html("", "pane")
     chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
     return Parts(
-        ChatParts(tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied),
-        MemoryParts(file, files, head, editor, notice),
+        ChatParts(
+            tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
+        ),
+        MemoryParts(file, files, head, editor, notice, history),
+        search,
+        hits,
+        index,
         tabs,
         new_chat,
         save,
         hint,
         compact,
+        look_ahead,
         chat_bus,
         memory_bus,
         gr.Timer(2.0),

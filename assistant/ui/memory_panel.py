@@ -6,11 +6,10 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from markupsafe import Markup
-
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.diff import diff_html, unified
+from assistant.ui.file_history import history_html
 from assistant.ui.ports import Loaded, MemoryNote
 
 WRITER = "owner"
@@ -32,6 +31,7 @@ class OpenFile:
     conflict: str = ""
     listed: str = ""
     state: str = ""
+    has_history: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class MemoryFace:
     head: str | None = None
     text: str | None = None
     banner: str | None = None
+    history: str | None = None
     problem: str | None = None
 
 
@@ -76,7 +77,8 @@ class MemoryDesk:
             note = loaded.assistant.notes.read(name)
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        return self._drawn(loaded, _opened(name, note), note.text)
+        opened = replace(_opened(name, note), has_history=file.has_history and name == file.name)
+        return self._drawn(loaded, opened, note.text)
 
     def save(self, loaded: Loaded, file: OpenFile, editor: str, overwrite: bool = False) -> MemoryFace:
         """Write the editor's words, unless the file is no longer what it was when it was opened."""
@@ -91,19 +93,21 @@ class MemoryDesk:
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
         note = notes.read(file.name)
-        return replace(self._drawn(loaded, replace(_opened(file.name, note), given=_mark(editor)), None), text=None)
+        saved = replace(_opened(file.name, note), given=_mark(editor), has_history=file.has_history)
+        return replace(self._drawn(loaded, saved, None), text=None)
 
     def poll(self, loaded: Loaded, file: OpenFile, editor: str) -> MemoryFace:
         """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
         try:
             note = loaded.assistant.notes.read(file.name or FIRST_FILE)
         except PalimpsestError as error:
-            return MemoryFace(file, head=_head(file.name, str(error)))
+            return MemoryFace(file, head=_head(file, str(error)))
         if not file.name:
             return self._drawn(loaded, _opened(FIRST_FILE, note), note.text)
         if note.digest != file.base_digest:
             if not is_edited(file, editor):
-                return self._drawn(loaded, replace(_opened(file.name, note), listed=file.listed), note.text)
+                opened = replace(_opened(file.name, note), listed=file.listed, has_history=file.has_history)
+                return self._drawn(loaded, opened, note.text)
             if file.conflict != note.digest:
                 return self._conflict(loaded, replace(file, conflict=note.digest))
         return self._refreshed(loaded, file, editor)
@@ -116,10 +120,32 @@ class MemoryDesk:
         diff = diff_html(unified(disk.strip(), editor.strip()))
         return MemoryFace(file, banner=str(card("conflict", name=file.name, diff=diff)))
 
+    def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+        """Show the changes of the open file, or no longer."""
+        file = replace(file, has_history=not file.has_history)
+        digest = loaded.assistant.notes.read(file.name).digest
+        return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(loaded, file, digest))
+
+    def restore(self, loaded: Loaded, file: OpenFile, editor: str, change_id: str) -> MemoryFace:
+        """Write the version that a change of the open file left; that is a change of its own."""
+        log, notes = loaded.assistant.memory_log, loaded.assistant.notes
+        change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
+        if change is None:
+            return MemoryFace(file, problem="That version belongs to another file. Nothing was done.")
+        if is_edited(file, editor):
+            return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
+        try:
+            notes.save(file.name, log.text_after(change), file.base_digest, WRITER)
+        except ConflictError:
+            return self._conflict(loaded, file)
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+        return self.reload(loaded, file.name, file)
+
     def _conflict(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         return MemoryFace(
             replace(file, conflict=loaded.assistant.notes.read(file.name).digest, state="not saved"),
-            head=_head(file.name, "not saved"),
+            head=_head(file, "not saved"),
             banner=str(card("conflict", name=file.name, diff="")),
         )
 
@@ -128,9 +154,10 @@ class MemoryDesk:
         return MemoryFace(
             replace(file, listed=_mark(files), state="saved"),
             files=files,
-            head=_head(file.name, "saved"),
+            head=_head(file, "saved"),
             text=text,
             banner="",
+            history=_history(loaded, file, file.base_digest),
         )
 
     def _refreshed(self, loaded: Loaded, file: OpenFile, editor: str) -> MemoryFace:
@@ -139,7 +166,7 @@ class MemoryDesk:
         return MemoryFace(
             replace(file, listed=_mark(files), state=state),
             files=files if _mark(files) != file.listed else None,
-            head=_head(file.name, state) if state != file.state else None,
+            head=_head(file, state) if state != file.state else None,
         )
 
     def _files_html(self, loaded: Loaded, selected: str) -> str:
@@ -186,5 +213,12 @@ def _mark(text: str) -> str:
     return hashlib.sha256(text.strip().replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
 
 
-def _head(name: str, state: str) -> str:
-    return str(Markup(card("memory_head", name=name, state=state, is_edited=state != "saved")))
+def _head(file: OpenFile, state: str) -> str:
+    is_edited = state != "saved"
+    return str(card("memory_head", name=file.name, state=state, is_edited=is_edited, has_history=file.has_history))
+
+
+def _history(loaded: Loaded, file: OpenFile, digest: str) -> str:
+    if not file.has_history:
+        return ""
+    return str(history_html(file.name, loaded.assistant.memory_log.history(file.name), digest))

@@ -6,11 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from assistant.artifacts import Artifacts
 from assistant.errors import PalimpsestError
 from assistant.events import Event, Part
+from assistant.memory.log import MemoryLog, Origin
 from assistant.workspace import Workspace
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.messages import BlockKey
 
 
 class ContextItem(Protocol):
@@ -34,6 +40,50 @@ class ContextItem(Protocol):
     @property
     def tokens(self) -> int:
         """What it costs."""
+        ...
+
+    @property
+    def key(self) -> BlockKey | None:
+        """The block it is, where it is one of a message."""
+        ...
+
+    @property
+    def is_user(self) -> bool:
+        """True for what the person said."""
+        ...
+
+    @property
+    def is_pinned(self) -> bool:
+        """True for what stays word for word."""
+        ...
+
+
+class Preview(Protocol):
+    """What compacting now would do."""
+
+    @property
+    def previous_tokens(self) -> int:
+        """What stands in the window now."""
+        ...
+
+    @property
+    def folded_tokens(self) -> int:
+        """How much of it would be folded."""
+        ...
+
+    @property
+    def folded(self) -> Sequence[ContextItem]:
+        """The pieces that would be folded."""
+        ...
+
+    @property
+    def kept_turns(self) -> int:
+        """The turns that would stay word for word."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why nothing would be folded; empty when something would be."""
         ...
 
 
@@ -105,6 +155,18 @@ class OpenConversation(Protocol):
 
     def undo(self) -> None:
         """Take the newest compaction back."""
+        ...
+
+    async def preview_compaction(self) -> Preview:
+        """What compacting now would fold and keep; nothing is changed."""
+        ...
+
+    def pin(self, key: BlockKey, /) -> None:
+        """Keep a block in every context; raises `CompactionError` when pins would take too much."""
+        ...
+
+    def unpin(self, key: BlockKey, /) -> None:
+        """Let a pinned block go."""
         ...
 
     def attach(self) -> Past:
@@ -232,6 +294,103 @@ class MemoryNotes(Protocol):
         """Replace it; raises `ConflictError` when it is no longer `base_digest`."""
         ...
 
+    def undo(self, change_id: str, writer: Origin, /) -> object | None:
+        """Take one change back; None when nothing of it is left, `ConflictError` when its lines changed since."""
+        ...
+
+
+class Hit(Protocol):
+    """A place that answers a search; `session_id` is empty for a memory file."""
+
+    @property
+    def path(self) -> str:
+        """From the home, with slashes."""
+        ...
+
+    @property
+    def first_line(self) -> int:
+        """1-based."""
+        ...
+
+    @property
+    def snippet(self) -> str:
+        """The lines that answer best."""
+        ...
+
+    @property
+    def day(self) -> str:
+        """`2026-11-30`, empty where it has none."""
+        ...
+
+    @property
+    def session_id(self) -> str:
+        """The conversation it was said in."""
+        ...
+
+    @property
+    def message_id(self) -> str:
+        """The message the snippet starts with."""
+        ...
+
+    @property
+    def message_ids(self) -> Sequence[str]:
+        """The message of each line around it."""
+        ...
+
+
+class Hits(Protocol):
+    """What a search found."""
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """Best first."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What the person should know about how they were found."""
+        ...
+
+
+class IndexState(Protocol):
+    """What the index is busy with."""
+
+    @property
+    def pending(self) -> int:
+        """Files to read and vectors to make."""
+        ...
+
+    @property
+    def progress(self) -> float:
+        """0 to 1; 1 when nothing is pending."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Degradations that hold now."""
+        ...
+
+
+class SearchIndex(Protocol):
+    """Search over memory files and past conversations."""
+
+    async def search(self, query: str, max_results: int = 5, /) -> Hits:
+        """The places that answer `query`."""
+        ...
+
+    def status(self) -> IndexState:
+        """What it holds and does now."""
+        ...
+
+
+class OpenStore(Protocol):
+    """What stands on disk."""
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """The full texts of shortened tool results."""
+        ...
+
 
 class OpenAssistant(Protocol):
     """The assistant as the page sees it."""
@@ -247,13 +406,28 @@ class OpenAssistant(Protocol):
         ...
 
     @property
+    def store(self) -> OpenStore:
+        """The home's files."""
+        ...
+
+    @property
     def notes(self) -> MemoryNotes:
         """The memory files."""
         ...
 
     @property
+    def memory_log(self) -> MemoryLog:
+        """Every change to them."""
+        ...
+
+    @property
     def conversations(self) -> OpenConversations:
         """All conversations."""
+        ...
+
+    @property
+    def index(self) -> SearchIndex:
+        """Search over all of it."""
         ...
 
     async def submit(self, conversation: OpenConversation, text: str, /) -> OpenConversation:

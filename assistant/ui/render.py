@@ -167,7 +167,7 @@ def _render_row(row: Row) -> Markup:
                 state_text=_STATE_TEXTS[row.state],
                 input=shown_text(pretty_input(row.input)),
                 output=shown_text(row.output),
-                note="The full text is kept on disk." if row.artifact_id else "",
+                artifact_id=row.artifact_id or "",
                 diff=diff_html(row.diff) if row.diff else "",
             )
         case _:
@@ -288,6 +288,16 @@ def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | N
         if isinstance(entry, CompactionEntry) and entry.event.compaction_id == compaction_id:
             return index
     return None
+
+
+def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> Window:
+    """The part that ends with the answer to the first of these messages that is drawn; the newest part for none."""
+    places = {entry.message_id: index for index, entry in enumerate(entries) if isinstance(entry, UserEntry)}
+    start = next((places[message_id] for message_id in message_ids if message_id in places), None)
+    if start is None:
+        return Window()
+    end = next((index for index in sorted(places.values()) if index > start), len(entries))
+    return Window() if end == len(entries) else Window(end=end)
 
 
 def _share(part: int, whole: int) -> float:

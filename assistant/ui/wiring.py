@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,6 +15,7 @@ from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
 from assistant.ui.ports import Loading
+from assistant.ui.search_panel import find_html, index_html
 
 _Values = list[object]
 
@@ -23,6 +25,8 @@ _QUEUED: dict[str, Any] = {
     "trigger_mode": "multiple",
     "api_visibility": "private",
 }
+# Only the newest words matter.
+_TYPED: dict[str, Any] = {**_QUEUED, "trigger_mode": "always_last"}
 # Not queued, so nothing these do can raise a toast.
 _QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 
@@ -31,6 +35,7 @@ def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> N
     """Connect every component to the two desks."""
     _wire_chat(demo, parts, ChatDesk(loading, views))
     _wire_memory(demo, parts, loading, MemoryDesk())
+    _wire_search(parts, loading)
 
 
 def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
@@ -67,6 +72,10 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
         async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
+    async def look_ahead(shown: Tab) -> AsyncIterator[_Values]:
+        async for face in tell_refusals(desk.look_ahead(shown)):
+            yield face.values()
+
     async def tick(shown: Tab, request: gr.Request) -> _Values:
         face = desk.tick(shown, _tab_hash(request))
         return _unchanged(len(outputs)) if face is None else face.values()
@@ -77,6 +86,7 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     parts.chat_bus.select(act, tab, outputs, **_QUEUED)
     compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_QUEUED)
     compacted.then(lambda: "", None, parts.hint, **_QUICK)
+    parts.look_ahead.click(look_ahead, tab, outputs, **_QUEUED)
     parts.timer.tick(tick, tab, outputs, **_QUICK)
     demo.unload(leave)
 
@@ -88,13 +98,18 @@ def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
     async def act(file: OpenFile, editor: str | None, event: gr.EventData) -> _Values:
         loaded, text = await loading.ready(), editor or ""
         match _action(event):
-            case "open-file", name:
-                face = desk.open(loaded, name, file, text)
+            case ("open-file" | "open-hit") as name, target:
+                path = target.rpartition(":")[0] if name == "open-hit" else target
+                face = desk.open(loaded, path, file, text)
                 return [*_memory_values(face), gr.Tabs(selected="memory")]
             case "memory-reload", name if name == file.name:
                 face = desk.reload(loaded, name, file)
             case "memory-diff", name if name == file.name:
                 face = desk.show_diff(loaded, file, text)
+            case "memory-history", name if name == file.name:
+                face = desk.toggle_history(loaded, file)
+            case "memory-restore", change_id:
+                face = desk.restore(loaded, file, text, change_id)
             case "memory-overwrite", name if name == file.name:
                 face = desk.save(loaded, file, text, overwrite=True)
             case _:
@@ -128,10 +143,27 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
     parts.timer.tick(poll, inputs, outputs, **_QUICK)
 
 
+def _wire_search(parts: Parts, loading: Loading) -> None:
+    async def find(typed: str) -> object:
+        return await find_html((await loading.ready()).assistant, typed)
+
+    async def tell_index(shown: str) -> _Values:
+        loaded = loading.loaded
+        if loaded is None:
+            return _unchanged(2)
+        state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
+        return _unchanged(2) if state == shown else [state, state]
+
+    # `input` does not fire for what is pasted, dropped or written by an input method.
+    parts.search.change(find, parts.search, parts.hits, **_TYPED)
+    shown = gr.State("")
+    parts.timer.tick(tell_index, shown, [parts.index, shown], **_QUICK)
+
+
 def _memory_values(face: MemoryFace) -> _Values:
     if face.problem:
         gr.Warning(html.escape(face.problem))
-    texts = [face.files, face.head, face.text, face.banner]
+    texts = [face.files, face.head, face.text, face.banner, face.history]
     return [face.file, *(gr.skip() if text is None else text for text in texts)]
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import difflib
-import hashlib
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assistant.errors import ConflictError, SessionNotFoundError
+from assistant.artifacts import Artifacts
+from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -38,12 +37,17 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
+from assistant.memory.log import MemoryChange, MemoryLog
+from assistant.memory.notes import Notes
+from assistant.messages import BlockKey
 from assistant.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=ZONE)
 WINDOW = 128_000
 THRESHOLD = 89_600
+DENTIST_KEY = BlockKey("question", "text", "block")
+ARTIFACT_ID = "00000000-0000-4000-8000-000000000001"
 
 SUMMARY = """## Goal
 Move the dentist appointment to Friday and keep the afternoon free.
@@ -117,6 +121,27 @@ class FakeItem:
     label: str
     text: str
     tokens: int
+    key: BlockKey | None = None
+    is_user: bool = False
+    is_pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakePreview:
+    """What compacting now would do."""
+
+    previous_tokens: int = 18_420
+    folded_tokens: int = 0
+    folded: tuple[FakeItem, ...] = ()
+    kept_turns: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeStore:
+    """What stands on disk."""
+
+    artifacts: Artifacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +154,55 @@ class FakeSession:
 
 
 @dataclass(frozen=True, slots=True)
-class FakeNote:
-    """A memory file as read."""
+class FakeHit:
+    """A place that a search found."""
 
-    name: str
-    text: str
-    digest: str
-    notice: str | None = None
+    path: str
+    first_line: int
+    snippet: str
+    day: str = ""
+    session_id: str = ""
+    message_id: str = ""
+    message_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeHits:
+    """What a search found."""
+
+    hits: tuple[FakeHit, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeIndexState:
+    """An index that is complete, unless said otherwise."""
+
+    pending: int = 0
+    progress: float = 1.0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass
+class FakeIndex:
+    """Finds lines of the memory files that contain the query, and what it is told to find."""
+
+    workspace: Workspace
+    said: tuple[FakeHit, ...] = ()
+    state: FakeIndexState = FakeIndexState()
+
+    async def search(self, query: str, max_results: int = 5) -> FakeHits:
+        hits = [
+            FakeHit(self.workspace.relative_name(path), number, line)
+            for path in self.workspace.memory_files()
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+            if query.lower() in line.lower()
+        ]
+        said = [hit for hit in self.said if query.lower() in hit.snippet.lower()]
+        return FakeHits(tuple([*hits, *said][:max_results]))
+
+    def status(self) -> FakeIndexState:
+        return self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,26 +221,6 @@ class FakePast:
     start: int
 
 
-class FakeNotes:
-    """Memory files on disk with the digest rule of the real writer."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def read(self, name: str) -> FakeNote:
-        path = self._workspace.memory_path(name)
-        text = path.read_text("utf-8") if path.exists() else ""
-        return FakeNote(name, text, hashlib.sha256(text.encode()).hexdigest())
-
-    def save(self, name: str, text: str, base_digest: str, writer: str) -> MemoryChanged:
-        before = self.read(name)
-        if before.digest != base_digest:
-            raise ConflictError(name)
-        self._workspace.memory_path(name).write_text(text, "utf-8")
-        diff = "\n".join(difflib.unified_diff(before.text.splitlines(), text.splitlines(), lineterm=""))
-        return MemoryChanged(name, writer, diff, f"change-{before.digest[:8]}")
-
-
 class FakeConversation:
     """Tells what its scenario says, one turn after the other, whether anyone follows or not."""
 
@@ -185,6 +232,8 @@ class FakeConversation:
         self.events: list[Event] = []
         self.past: list[Event] = []
         self.answers: dict[str, bool] = {}
+        self.pins: list[BlockKey] = []
+        self.pins_refused = ""
         self.retried = 0
         self.continued = 0
         self._queue: list[str] = []
@@ -243,7 +292,7 @@ class FakeConversation:
             await self._told.wait()
 
     def measure(self) -> None:
-        self._tell(measured(self.used_tokens))
+        self.tell(measured(self.used_tokens))
 
     def context_items(self) -> list[FakeItem]:
         return [
@@ -253,16 +302,36 @@ class FakeConversation:
             FakeItem("memory", "MEMORY.md", "- Lisbon 12–16 December", 620),
             FakeItem("tools", "9 tools", "Bash, Read, Write, Edit, Glob, Grep, …", 2_900),
             FakeItem("summary", "Summary of 46 messages", SUMMARY, 1_480),
-            FakeItem("messages", "You: Move the dentist to Friday", "Move the dentist to Friday.", 14),
+            FakeItem(
+                "messages",
+                "You: Move the dentist to Friday",
+                "Move the dentist to Friday.",
+                14,
+                DENTIST_KEY,
+                True,
+                DENTIST_KEY in self.pins,
+            ),
             FakeItem("messages", "Bash result", "${window.pwned = 9} {{value}} <b>not bold</b>", 5_200),
             FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
         ]
+
+    async def preview_compaction(self) -> FakePreview:
+        folded = tuple(item for item in self.context_items() if item.part == "messages")[:2]
+        return FakePreview(18_420, sum(item.tokens for item in folded), folded, 3)
+
+    def pin(self, key: BlockKey) -> None:
+        if self.pins_refused:
+            raise CompactionError(self.pins_refused)
+        self.pins.append(key)
+
+    def unpin(self, key: BlockKey) -> None:
+        self.pins.remove(key)
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         self._task = asyncio.create_task(work)
 
     async def _compact(self, hint: str) -> None:
-        self._tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
+        self.tell(compaction(f"manual-{len(self.events)}", summary=f"{SUMMARY}\n\n{hint}".strip(), reason="manual"))
         self.used_tokens = 24_000
         self.measure()
 
@@ -274,13 +343,13 @@ class FakeConversation:
             if isinstance(event, ContextCompressed) and event.compaction_id not in undone
         ]
         if not standing:
-            self._tell(Notice("There is no compaction to undo."))
+            self.tell(Notice("There is no compaction to undo."))
             return
         self.used_tokens = 91_000
-        self._tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
+        self.tell(CompactionUndone(standing[-1].compaction_id, standing[-1].folded_messages))
         self.measure()
 
-    def _tell(self, event: Event) -> None:
+    def tell(self, event: Event) -> None:
         self.events.append(event)
         told, self._told = self._told, asyncio.Event()
         told.set()
@@ -290,32 +359,32 @@ class FakeConversation:
             text = self._queue.pop(0)
             self._turns += 1
             turn_id = f"{self.session_id}-turn-{self._turns}"
-            self._tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
+            self.tell(TurnStarted(turn_id, f"{turn_id}-question", text, NOW.isoformat()))
             await self._play(turn_id, _scenario_for(text)(self, text))
 
     async def _play(self, turn_id: str, events: AsyncIterator[Event]) -> None:
         try:
             async for event in events:
                 if isinstance(event, (TurnFinished, TurnFailed)):
-                    self._tell(replace(event, turn_id=turn_id))
+                    self.tell(replace(event, turn_id=turn_id))
                     return
-                self._tell(event)
+                self.tell(event)
                 await asyncio.sleep(self.pace_seconds)
             self.used_tokens = min(self.used_tokens + 3_000, WINDOW)
             self.measure()
-            self._tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
+            self.tell(TurnFinished(turn_id, "completed", self.used_tokens, 220, NOW.isoformat()))
         except asyncio.CancelledError:
-            self._tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
+            self.tell(TurnFinished(turn_id, "interrupted", at=NOW.isoformat()))
             raise
 
     async def _go_on(self, call_id: str, allow: bool) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self.tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _after_approval(call_id, allow))
 
     async def _resume(self, text: str) -> None:
         turn_id = f"{self.session_id}-turn-{self._turns}"
-        self._tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
+        self.tell(TurnStarted(turn_id, "", "", NOW.isoformat()))
         await self._play(turn_id, _words(f"again-{self.retried}-{self.continued}", text))
 
 
@@ -330,12 +399,20 @@ class FakeAssistant:
     report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
 
     def __post_init__(self) -> None:
-        self.notes = FakeNotes(self.workspace)
+        self.memory_log = MemoryLog(self.workspace.memory_log_path)
+        self.notes = Notes(self.workspace, self.memory_log, lambda: NOW)
+        self.notes.on_change.append(self._tell_change)
+        self.store = FakeStore(Artifacts(self.workspace))
+        self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
 
     async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
         conversation.ask(text)
         return conversation
+
+    def _tell_change(self, change: MemoryChange) -> None:
+        if conversation := self.conversations.known.get(change.session_id):
+            conversation.tell(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
 
     async def reconnect_model(self) -> FakeModel:
         self.model = FakeModel()
@@ -498,7 +575,11 @@ async def _tools(conversation: FakeConversation, text: str) -> AsyncIterator[Eve
     yield ToolStarted(f"bash-{mark}", "Bash", '{"command": "grep -rn \\"Friday\\" calendar/ | head -20"}')
     yield ToolOutput(f"bash-{mark}", "calendar/friday.md:1: free from 15:00\n")
     yield ToolFinished(
-        f"bash-{mark}", "Bash", "success", "calendar/friday.md:1: free from 15:00\necho $$ && $$", artifact_id="a1"
+        f"bash-{mark}",
+        "Bash",
+        "success",
+        "calendar/friday.md:1: free from 15:00\necho $$ && $$",
+        artifact_id=ARTIFACT_ID,
     )
     yield ToolStarted(f"read-{mark}", "Read", '{"file_path": "calendar/missing.md"}')
     yield ToolFinished(f"read-{mark}", "Read", "error", "calendar/missing.md does not exist.")

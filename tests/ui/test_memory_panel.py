@@ -101,3 +101,30 @@ def test_a_new_note_appears_in_the_list(desk: MemoryDesk, loaded: Loaded, home: 
 @pytest.mark.parametrize(("editor", "text"), [("", ""), ("  \n", ""), ("a\r\nb", "a\nb\n"), ("a\n\n\n", "a\n")])
 def test_a_file_ends_with_one_new_line(editor: str, text: str) -> None:
     assert as_file_text(editor) == text
+
+
+def test_a_version_from_the_history_is_restored_as_a_change_of_its_own(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    first = desk.save(loaded, opened(desk, loaded).file, "first")
+    second = desk.save(loaded, first.file, "second")
+    shown = desk.toggle_history(loaded, second.file)
+    history = loaded.assistant.memory_log.history("MEMORY.md")
+    assert (shown.history or "").count("Restore this version") == len(history) - 1
+    assert "as it stands" in (shown.history or "")
+    restored = desk.restore(loaded, shown.file, "second", history[-2].change_id)
+    assert (home / "MEMORY.md").read_text("utf-8") == "first\n"
+    assert len(loaded.assistant.memory_log.history("MEMORY.md")) == len(history) + 1
+    assert "Changes of MEMORY" in (restored.history or "")
+    assert desk.toggle_history(loaded, restored.file).history == ""
+
+
+def test_no_version_of_another_file_and_none_over_unsaved_words_is_restored(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    saved = desk.save(loaded, opened(desk, loaded).file, "mine")
+    change_id = loaded.assistant.memory_log.history("MEMORY.md")[0].change_id
+    assert "not saved" in (desk.restore(loaded, saved.file, "other words", change_id).problem or "")
+    other = desk.open(loaded, "USER.md", saved.file, "mine")
+    assert "another file" in (desk.restore(loaded, other.file, other.text or "", change_id).problem or "")
+    assert (home / "MEMORY.md").read_text("utf-8") == "mine\n"

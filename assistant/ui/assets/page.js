@@ -1,7 +1,7 @@
 /* The page's own script: one click listener for every card, folds that stay open, names for icon buttons, keys. */
 (() => {
   const TOKEN = "__TOKEN__";
-  const MEMORY_ACTIONS = new Set(["open-file", "memory-reload", "memory-diff", "memory-overwrite"]);
+  const MEMORY_ACTIONS = new Set(["open-file", "open-hit", "memory-reload", "memory-diff", "memory-overwrite", "memory-history", "memory-restore"]);
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
     sidebar: ".sidebar",
@@ -14,6 +14,8 @@
     editor: "#editor .cm-content",
     copyCode: "#chat .copy_code_button",
     scroller: "#chat .bubble-wrap",
+    search: "#search textarea, #search input",
+    fileName: "#file-head h2",
   };
 
   const buses = {};
@@ -27,10 +29,36 @@
 
   const send = (action, target) => {
     const bus = MEMORY_ACTIONS.has(action) ? "memory-bus" : "chat-bus";
-    if (action === "open-file") openSidebar("#right");
-    if (action === "open-session" && isNarrow()) closeSidebar("#left");
+    if (action === "open-file" || action === "open-hit") {
+      if (isNarrow()) closeSidebar("#left");
+      openSidebar("#right");
+    }
+    if (action === "open-hit") showLine(target);
+    if ((action === "open-session" || action === "open-message") && isNarrow()) closeSidebar("#left");
+    if (action === "forget") {
+      if (isNarrow()) closeSidebar("#right");
+      document.querySelector(GRADIO.composer)?.focus();
+    }
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
+  };
+
+  /* A hit opens its file at its line, once the editor holds that file. */
+  let wantedLine = 0;
+  const showLine = (target) => {
+    const at = target.lastIndexOf(":");
+    const [path, number] = [target.slice(0, at), Number(target.slice(at + 1))];
+    const ticket = ++wantedLine;
+    const look = (left) => {
+      if (ticket !== wantedLine || !left) return;
+      const view = document.querySelector(GRADIO.editor)?.cmTile?.root?.view;
+      const isThere = document.querySelector(GRADIO.fileName)?.textContent === path;
+      if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
+      const { from, to } = view.state.doc.line(number);
+      view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+      view.focus();
+    };
+    setTimeout(look, 250, 40);
   };
 
   window.palimpsest = {
@@ -84,6 +112,7 @@
     label(GRADIO.send, "Send message");
     label(GRADIO.stop, "Stop the answer");
     label(GRADIO.composer, "Message");
+    label(GRADIO.search, "Search memory and conversations");
     label(GRADIO.editor, "Memory file");
     label(GRADIO.copyCode, "Copy code");
     for (const [id, name] of [["#left", "conversations"], ["#right", "memory, context and model"]]) {
@@ -128,6 +157,13 @@
     navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
+  const showPane = () => {
+    const pane = document.querySelector("#pane .p-pane");
+    if (!pane || pane.dataset.shown) return;
+    pane.dataset.shown = "yes";
+    pane.querySelector(".p-close")?.focus();
+  };
+
   /* A new conversation is read from its top, whatever stood there before. */
   const showFromTop = () => {
     const welcome = document.querySelector("#chat .p-welcome");
@@ -147,6 +183,7 @@
       nameAddress();
       copyWhatCame();
       showFromTop();
+      showPane();
     });
   };
 
@@ -176,6 +213,13 @@
   settle();
 
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.isComposing) document.querySelector(GRADIO.stop)?.click();
+    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      openSidebar("#left");
+      // What is slid out of view becomes reachable a moment after it is slid in.
+      requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
+    }
+    if (event.key === "Escape" && !event.isComposing)
+      (document.querySelector("#pane .p-close") ?? document.querySelector(GRADIO.stop))?.click();
   });
 })();

@@ -1,0 +1,95 @@
+"""Search, history, pins, previews and full texts in the browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Chat
+from tests.fakes.conversation import ARTIFACT_ID, FakeAssistant, FakeHit
+
+pytestmark = pytest.mark.browser
+
+
+def search(chat: Chat, words: str) -> None:
+    """Type into the box that Ctrl-K goes to."""
+    chat.page.keyboard.press("Control+k")
+    expect(chat.page.locator("#search :is(input, textarea)")).to_be_focused()
+    chat.page.keyboard.type(words)
+
+
+def open_tab(chat: Chat, name: str) -> None:
+    """Choose a tab of the right sidebar."""
+    chat.page.locator("#tabs").get_by_role("tab", name=name).click()
+
+
+def test_a_hit_in_memory_opens_its_file_at_its_line(chat: Chat) -> None:
+    search(chat, "wait for Alfama")
+    expect(chat.page.locator(".p-hits")).to_contain_text("Nothing was found")
+    chat.page.locator("#search :is(input, textarea)").fill("Compared three")
+    chat.page.locator(".p-hit", has_text="memory/2026-11-29.md:3").click()
+    expect(chat.page.locator("#file-head h2")).to_have_text("memory/2026-11-29.md")
+    chat.page.wait_for_function("document.getSelection().toString().includes('Compared three hotels')")
+
+
+def test_what_was_said_opens_at_its_message(chat: Chat, assistant: FakeAssistant) -> None:
+    place = "dialog/2026-11-30.jsonl"
+    assistant.index.said = (FakeHit(place, 4, "Question 7 about the trip", "2026-11-30", "lisbon", "old-7-question"),)
+    search(chat, "question 7")
+    hit = chat.page.locator(".p-hit", has_text="Lisbon trip")
+    expect(hit).to_contain_text("30 Nov 2026")
+    hit.click()
+    expect(chat.page.locator("#top h1")).to_have_text("Lisbon trip")
+    expect(chat.page.locator("#chat .user-row").last).to_contain_text("Question 7 about the trip")
+
+
+def test_a_version_is_restored_from_the_history(chat: Chat, assistant: FakeAssistant) -> None:
+    notes = assistant.notes
+    for text in ("# Soul\n\nThe first.\n", "# Soul\n\nThe second.\n"):
+        notes.save("SOUL.md", text, notes.read("SOUL.md").digest, "owner")
+    chat.page.locator("#files .p-file", has_text="SOUL.md").click()
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("The second.")
+    chat.page.locator("#file-head").get_by_role("button", name="History").click()
+    version = chat.page.locator("#history .p-item").nth(1)
+    version.locator("summary").click()
+    expect(version.locator(".p-diff-plus")).to_contain_text("The first.")
+    version.get_by_role("button", name="Restore this version").click()
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("The first.")
+    assert notes.read("SOUL.md").text == "# Soul\n\nThe first.\n"
+
+
+def test_forget_begins_in_the_composer(chat: Chat) -> None:
+    chat.page.locator("#file-head").get_by_role("button", name="Forget").click()
+    expect(chat.page.locator("#composer textarea")).to_have_value("/forget ")
+    expect(chat.page.locator("#composer textarea")).to_be_focused()
+
+
+def test_a_message_is_pinned_and_a_compaction_looked_ahead_to(chat: Chat) -> None:
+    chat.say("Hello")
+    chat.wait_for_end()
+    open_tab(chat, "Context")
+    chat.page.locator("#look-ahead").click()
+    expect(chat.page.locator("#preview")).to_contain_text("would be folded")
+    item = chat.page.locator("#context .p-item", has_text="Move the dentist").last
+    item.locator("summary").click()
+    item.get_by_role("button", name="Pin", exact=True).click()
+    expect(item.locator(".p-badge-pin")).to_be_visible()
+    item.get_by_role("button", name="Unpin").click()
+    expect(item.locator(".p-badge-pin")).to_have_count(0)
+
+
+def test_a_shortened_result_opens_in_full_and_escape_closes_it(chat: Chat, assistant: FakeAssistant) -> None:
+    assistant.store.artifacts.store_as(ARTIFACT_ID, "<img src=x onerror=window.pwned=1> ${1+1} the whole text")
+    chat.say("tools")
+    chat.wait_for_end()
+    row = chat.page.locator("#chat .p-row", has_text=re.compile("^Bash")).last
+    row.locator("summary").click()
+    row.get_by_role("button", name="Open full text").click()
+    pane = chat.page.get_by_role("dialog", name="Full text")
+    expect(pane).to_contain_text("<img src=x onerror=window.pwned=1> ${1+1} the whole text")
+    expect(pane.get_by_role("button", name="Close")).to_be_focused()
+    chat.page.keyboard.press("Escape")
+    expect(pane).to_have_count(0)
+    assert chat.page.evaluate("window.pwned") is None
