@@ -16,6 +16,7 @@ from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
     ContextCompressed,
+    ContextMeasured,
     Event,
     Notice,
     TextDelta,
@@ -550,6 +551,16 @@ async def test_undo_shortens_the_results_it_brings_back(home: Path) -> None:
     assert any(isinstance(event, CompactionUndone) for event in undone)
 
 
+async def measured_parts(conversation: Conversation) -> set[str]:
+    """The parts of the window that hold something."""
+    start = conversation.next_number
+    conversation.measure()
+    async for numbered in conversation.follow_until_idle(start):
+        if isinstance(numbered.event, ContextMeasured):
+            return {part.name for part in numbered.event.parts}
+    return set()
+
+
 async def test_a_pin_is_sent_word_for_word_after_two_compactions(home: Path) -> None:
     model = ScriptedModel(
         [[text("Noted.")], [text("Noted.")], [text(SUMMARY)], [text("Noted.")], [text(SUMMARY)], [text("Seven.")]]
@@ -563,7 +574,11 @@ async def test_a_pin_is_sent_word_for_word_after_two_compactions(home: Path) -> 
         await fill(assistant_of=conversation, messages=[words(3_000, "two")])
         await say(assistant, conversation, "/compact")
         await say(assistant, conversation, "When does the gate open?")
+        pinned = [(item.part, item.text) for item in conversation.context_items() if item.is_pinned]
+        parts = await measured_parts(conversation)
 
+    assert pinned == [("pins", "The locker code is 4471 and the gate opens at seven.")]
+    assert {"summary", "pins", "messages"} <= parts
     sent = "\n".join(sent_by_user(model.requests[-1]))
     assert sent.count("The locker code is 4471 and the gate opens at seven.") == 1
     model.assert_complete()

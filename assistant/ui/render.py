@@ -12,7 +12,7 @@ from markupsafe import Markup
 from assistant.events import ContextCompressed, MemoryChanged
 from assistant.json_parsing import parse_json
 from assistant.ui.cards import card, short_tokens
-from assistant.ui.diff import added_and_removed, diff_html, diff_lines
+from assistant.ui.diff import DiffKind, added_and_removed, diff_html, diff_lines
 from assistant.ui.entries import (
     ApprovalEntry,
     CompactionEntry,
@@ -123,9 +123,14 @@ class _ShownChange:
     @classmethod
     def of(cls, change: MemoryChanged) -> _ShownChange:
         added, removed = added_and_removed(change.diff)
-        kept = [line.text.strip() for line in diff_lines(change.diff) if line.kind == "plus"]
-        preview = one_line(next((line for line in kept if line and not line.startswith("#")), ""), 90)
+        written, gone = _first_line(change.diff, "plus"), _first_line(change.diff, "minus")
+        preview = one_line(written or (f"without: {gone}" if gone else ""), 90)
         return cls(change.path, change.writer, change.change_id, preview, added, removed, diff_html(change.diff))
+
+
+def _first_line(diff: str, kind: DiffKind) -> str:
+    lines = (line.text.strip() for line in diff_lines(diff) if line.kind == kind)
+    return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def _own(content: str) -> ChatMessage:

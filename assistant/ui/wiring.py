@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.ui.cards import card
 from assistant.ui.chat import ChatDesk, Tab, tell_refusals
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
@@ -145,7 +146,10 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
 
 def _wire_search(parts: Parts, loading: Loading) -> None:
     async def find(typed: str) -> object:
-        return await find_html((await loading.ready()).assistant, typed)
+        try:
+            return await find_html((await loading.ready()).assistant, typed)
+        except PalimpsestError as error:
+            return str(card("notice", text=str(error), level="warning"))
 
     async def tell_index(shown: str) -> _Values:
         loaded = loading.loaded

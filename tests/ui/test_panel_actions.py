@@ -121,7 +121,9 @@ async def test_a_memory_change_is_undone_from_its_chip_and_told(
     await last(desk.act("undo-change", change.change_id, Tab("s1"), "tab"))
     assert "Likes tea" not in (home / "USER.md").read_text("utf-8")
     assert [known.writer for known in assistant.memory_log.history("USER.md")][-1] == "owner"
-    assert "−1" in str((await last(desk.send("hello", Tab("s1"), "tab"))).messages)
+    messages = str((await last(desk.send("hello", Tab("s1"), "tab"))).messages)
+    assert "−1" in messages
+    assert "without: - Likes tea" in messages
 
 
 async def test_a_change_that_was_written_over_is_not_undone(
