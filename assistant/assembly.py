@@ -30,33 +30,24 @@ from assistant.agent.skills import SkillShelf, skill_files
 from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
-from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
-from assistant.errors import HomeInUseError, ModelError, WorkspaceError
+from assistant.errors import HomeInUseError, ModelError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.forget import ForgetFiles, Forgetter
-from assistant.forget_places import Places
-from assistant.index.dialog import read_dialog
-from assistant.index.embeddings import EmbedderSettings, make_embedder
-from assistant.index.memory_index import IndexSettings, MemoryIndex
-from assistant.journal import Journal
-from assistant.memory.forgotten import ForgottenLines
-from assistant.memory.log import MemoryChange, MemoryLog, Origin
-from assistant.memory.notes import Notes
+from assistant.home import Store, cancel_task, make_forgetter, open_home
+from assistant.index.memory_index import MemoryIndex
+from assistant.memory.log import MemoryChange, Origin
 from assistant.messages import Msg
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_test import test_connection
 from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
-from assistant.ownership import HomeOwnership
 from assistant.prompts import Language, language_of
-from assistant.redaction import mask_secrets
-from assistant.sessions import Session, Sessions
+from assistant.sessions import Session
 from assistant.settings import Settings, load_settings
 from assistant.show_me import Show, Shows
 from assistant.text_encoding import decode_text
@@ -88,50 +79,11 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
-    """What stands on disk of one home; needs no model and no lock."""
-
-    workspace: Workspace
-    clock: Clock
-    journal: Journal
-    sessions: Sessions
-    artifacts: Artifacts
-    memory_log: MemoryLog
-    notes: Notes
-    places: Places
-    forget_files: ForgetFiles
-
-
-@dataclass(frozen=True, slots=True)
 class ConnectionReport:
     """What a test of the model's connection found, in words for the person."""
 
     is_ok: bool
     text: str
-
-
-def open_store(settings: Settings) -> Store:
-    """The home's files, made where they are missing."""
-    clock = Clock(settings)
-    workspace = Workspace(settings.home)
-    workspace.create("zh" if settings.language == "zh" else "en")
-    journal = Journal(workspace, clock.now)
-    sessions = Sessions(workspace, journal, clock.now)
-    memory_log = MemoryLog(workspace.memory_log_path)
-    forgotten = ForgottenLines(workspace.forgotten_path, journal.said_since)
-    notes = Notes(workspace, memory_log, clock.now, forgotten)
-    places = Places(workspace, journal, sessions, memory_log, notes)
-    return Store(
-        workspace=workspace,
-        clock=clock,
-        journal=journal,
-        sessions=sessions,
-        artifacts=Artifacts(workspace),
-        memory_log=memory_log,
-        notes=notes,
-        places=places,
-        forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
-    )
 
 
 class Assistant:
@@ -388,44 +340,6 @@ class Assistant:
             conversation.emit(event)
 
 
-def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryIndex:
-    """The search index of the home, still to be entered. Only the owner of the home may change it."""
-    embedder = make_embedder(
-        EmbedderSettings(
-            settings.embedder,
-            settings.embedding_model,
-            settings.embedding_base_url,
-            settings.embedding_api_key.get_secret_value(),
-            settings.embedding_dimensions,
-        )
-    )
-    return MemoryIndex(
-        IndexSettings(settings.home, settings.memory_store_backend, settings.memory_store_url, is_owner),
-        embedder,
-        read_dialog,
-        store.clock.now,
-        mask=lambda text: mask_secrets(text).text,
-        on_change=lambda names: _note_outside_changes(store.notes, names),
-    )
-
-
-def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Awaitable[None]]) -> Forgetter:
-    """What forgets in a home that this process owns; `end_all` closes all its conversations."""
-    return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
-
-
-def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
-    """What an editor or another program made of a memory file stands in the memory log."""
-    for name in sorted(names):
-        try:
-            notes.note_outside_change(name)
-        except WorkspaceError:
-            # The journal, or a file that only the index takes for memory: it has no history.
-            continue
-        except OSError as error:
-            log.warning("the change of %s could not be logged: %s", name, error)
-
-
 async def _retire_daily(assistant: Assistant) -> None:
     """Remove full tool results that are older than `retention_days`, now and once a day; those of pins stay."""
     store = assistant.store
@@ -439,54 +353,9 @@ async def _retire_daily(assistant: Assistant) -> None:
         await asyncio.sleep(_DAY_SECONDS)
 
 
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
 def as_guest(settings: Settings, folder: Path) -> Settings:
     """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
     return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """One home that is open without a model. `other_owner` says who owns it where this process does not."""
-
-    settings: Settings
-    store: Store
-    index: MemoryIndex
-    other_owner: HomeInUseError | None
-
-    @property
-    def is_owned(self) -> bool:
-        """True when this process owns the home."""
-        return self.other_owner is None
-
-
-@asynccontextmanager
-async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool = False) -> AsyncGenerator[Home]:
-    """A home with its index; what was not forgotten when the program was killed is forgotten first.
-
-    Where another process owns the home: as far as its files can be used beside that one if `may_be_owned`, else raises
-    `HomeInUseError`.
-    """
-    async with AsyncExitStack() as stack:
-        store = open_store(settings)
-        other_owner: HomeInUseError | None = None
-        try:
-            stack.enter_context(HomeOwnership(store.workspace)).tell_address(address)
-        except HomeInUseError as error:
-            if not may_be_owned:
-                raise
-            other_owner = error
-        is_pending = other_owner is None and store.forget_files.is_pending
-        is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
-        index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
-        if is_index_left:
-            await index.sync_words()
-            stack.push_async_callback(_cancel, asyncio.create_task(_clear_index(store, index), name="forget"))
-        yield Home(settings, store, index, other_owner)
 
 
 @asynccontextmanager
@@ -507,7 +376,7 @@ async def open_assistant(
         assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner)
         stack.push_async_callback(assistant.close)
         if home.is_owned:
-            stack.push_async_callback(_cancel, asyncio.create_task(_retire_daily(assistant), name="retention"))
+            stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant
 
 
@@ -562,24 +431,3 @@ def _furnish(workspace: Workspace, story: Story, language: Language, today: date
     workspace.create(language)
     workspace.bootstrap_path.unlink()
     replace_text(workspace.note_path(note_day(today)), story.note.lstrip())
-
-
-def _finish_forget(store: Store) -> bool:
-    """Take what was decided before the program was killed out of the files; True when only the index is left."""
-    log.warning("a forget was cut off and is finished now")
-    try:
-        store.forget_files.carry_out()
-    except (OSError, WorkspaceError) as error:
-        log.warning("not all of it could be forgotten: %s; it goes on at the next start", error)
-        return False
-    return True
-
-
-async def _clear_index(store: Store, index: MemoryIndex) -> None:
-    """The rest of a forget that was cut off."""
-    for notice in await make_forgetter(store, index, end_nothing).clear_index():
-        log.warning(notice)
-
-
-async def end_nothing() -> None:
-    """For a home in which this process has no conversation open."""

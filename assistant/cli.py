@@ -178,7 +178,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _list_sessions(settings: Settings, as_json: bool) -> int:
-    from assistant.assembly import open_store
+    from assistant.home import open_store
 
     for summary in open_store(settings).sessions.list():
         if as_json:

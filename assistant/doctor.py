@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Literal
 
-from assistant.assembly import open_store
 from assistant.errors import PalimpsestError
+from assistant.home import open_store
 from assistant.models.chat import connect_model
 from assistant.settings import Settings
 from assistant.tokens import qwen_encoding

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from assistant.assembly import end_nothing, make_forgetter, open_home, open_store
 from assistant.atomic_io import encode, replace_file
 from assistant.errors import PalimpsestError
 from assistant.export import export_lines, import_sessions, read_export
 from assistant.forget import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
+from assistant.home import end_nothing, make_forgetter, open_home, open_store
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.ownership import HomeOwnership
 from assistant.settings import Settings

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import open_assistant, open_store
+from assistant.assembly import open_assistant
 from assistant.errors import HomeInUseError, SessionNotFoundError
 from assistant.events import MemoryChanged
+from assistant.home import open_store
 from assistant.memory.log import Origin
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import connect_script, home_settings, say, scripted_assistant, text

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import Assistant, end_nothing, make_forgetter, open_assistant, open_home, open_store
+from assistant.assembly import Assistant, open_assistant
 from assistant.commands import respond
 from assistant.conversation import Conversation
 from assistant.errors import HomeInUseError, PalimpsestError
 from assistant.events import Event, MemoryChanged, Notice, TextDelta
 from assistant.forget import ForgetItem, ForgetPreview, Receipt, chosen_items, preview_lines, receipt_text
 from assistant.forget_places import Gone, Place
+from assistant.home import end_nothing, make_forgetter, open_home, open_store
 from assistant.index.dialog import read_dialog
 from assistant.index.memory_index import FORGETTING, NO_EMBEDDER, SearchAnswer
 from assistant.messages import Msg, TextBlock, UserMsg

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import Store, open_store
 from assistant.cli import main
+from assistant.home import Store, open_store
 from assistant.messages import UserMsg
 from assistant.ownership import HomeOwnership
 from assistant.settings import Settings, load_settings

@@ -17,6 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),
+    ("home",),
     ("commands",),
     ("forget", "show_me"),
     ("forget_places", "export"),

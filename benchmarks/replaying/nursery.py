@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from assistant.assembly import Assistant, open_assistant, open_store
+from assistant.assembly import Assistant, open_assistant
 from assistant.conversation import Conversation
 from assistant.events import ContextCompressed, TurnFailed, TurnFinished
+from assistant.home import open_store
 from assistant.journal_rows import BlockRow, CompactionRow
 from assistant.settings import Settings
 from benchmarks.replaying.account import account_of
