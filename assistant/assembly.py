@@ -30,7 +30,7 @@ from assistant.agent.skills import SkillShelf, skill_files
 from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
-from assistant.atomic_io import replace_text
+from assistant.atomic_io import read_plain_file, replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
@@ -315,12 +315,12 @@ class Assistant:
         """The language of notes: the one that is set, else that of the memory files."""
         if self.settings.language != "auto":
             return self.settings.language
-        return language_of("".join(self._read_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
+        return language_of("".join(self._read_text(self.workspace.root / name) for name in MEMORY_FILES))
 
     def _read_text(self, path: Path) -> str:
         """A file of the prompt as text, whatever its encoding; empty where it is missing."""
         try:
-            return decode_text(path.read_bytes()).text
+            return decode_text(read_plain_file(path)).text
         except OSError:
             return ""
 
