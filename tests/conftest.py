@@ -10,6 +10,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast a machine is proves nothing: a loaded one may take its time for an example.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _FOREIGN_PREFIXES = ("PALIMPSEST_", "EMBEDDING_", "MEMORY_STORE_", "SPACE_", "GRADIO_", "HF_")
 _FOREIGN_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY")

@@ -222,6 +222,7 @@ async def test_pins_and_file_lists_outlast_five_forgetful_compactions(home: Path
                 await conversation.wait()
             cards = [event for event in conversation.attach().history if isinstance(event, ContextCompressed)]
             summary = next(item.text for item in conversation.context_items() if item.part == "summary")
+            pins = [item.text for item in conversation.context_items() if item.part == "pins"]
         async with opened(home, provider, policy=policy, **values) as assistant:
             reopened = assistant.conversations.newest_or_new()
             assert next(item.text for item in reopened.context_items() if item.part == "summary") == summary
@@ -229,7 +230,9 @@ async def test_pins_and_file_lists_outlast_five_forgetful_compactions(home: Path
     assert provider.malformed == []
     assert len(cards) == 5
     assert [card.fallback for card in cards] == [False] * 5
-    assert "The door code is 7-heron-31, and it is never written down." in summary
+    assert ["The door code is 7-heron-31, and it is never written down." in text for text in pins] == [True]
+    thanked = [str(entry.body) for entry in provider.log if entry.body["messages"][-1]["content"] == "Thank you."]
+    assert "The door code is 7-heron-31, and it is never written down." in thanked[-1]
     read = re.search(r"<read-files>\n(.*?)</read-files>", summary, re.DOTALL)
     assert read is not None
     assert read[1].split() == [f"{files}/part-{number}.txt" for number in range(5)]

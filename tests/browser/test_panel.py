@@ -25,13 +25,15 @@ def open_tab(chat: Chat, name: str) -> None:
     chat.page.locator("#tabs").get_by_role("tab", name=name).click()
 
 
-def test_a_hit_in_memory_opens_its_file_at_its_line(chat: Chat) -> None:
+def test_a_hit_in_memory_opens_its_file_at_its_line(chat: Chat, assistant: FakeAssistant) -> None:
+    path = assistant.workspace.root / "memory" / "2026-11-25.md"
+    path.write_text("# 2026-11-25\n\n- Compared three ferries\n", "utf-8")
     search(chat, "wait for Alfama")
     expect(chat.page.locator(".p-hits")).to_contain_text("Nothing was found")
-    chat.page.locator("#search :is(input, textarea)").fill("Compared three")
-    chat.page.locator(".p-hit", has_text="memory/2026-11-29.md:3").click()
-    expect(chat.page.locator("#file-head h2")).to_have_text("memory/2026-11-29.md")
-    chat.page.wait_for_function("document.getSelection().toString().includes('Compared three hotels')")
+    chat.page.locator("#search :is(input, textarea)").fill("Compared three ferries")
+    chat.page.locator(".p-hit", has_text="memory/2026-11-25.md:3").click()
+    expect(chat.page.locator("#file-head h2")).to_have_text("memory/2026-11-25.md")
+    chat.page.wait_for_function("document.getSelection().toString().includes('Compared three ferries')")
 
 
 def test_what_was_said_opens_at_its_message(chat: Chat, assistant: FakeAssistant) -> None:

@@ -86,10 +86,17 @@
       const name = event.target.classList && classStarting(event.target, `${TOKEN}-fold--`);
       if (!name) return;
       if (event.target.open) openFolds.add(name);
-      else if (event.target.isConnected) openFolds.delete(name);
     },
     true,
   );
+  // The toggle comes later than the click, and never to a fold that was drawn anew between them.
+  document.addEventListener("click", (event) => {
+    const fold = event.target.closest?.("summary")?.parentElement;
+    const name = fold && classStarting(fold, `${TOKEN}-fold--`);
+    if (!name) return;
+    if (fold.open) openFolds.delete(name);
+    else openFolds.add(name);
+  });
 
   const isNarrow = () => window.innerWidth <= 768;
   const sidebar = (id) => document.querySelector(id)?.closest(GRADIO.sidebar);
