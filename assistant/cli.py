@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -315,10 +316,21 @@ async def _input(prompt: str) -> str | None:
     stdin: TextIO | None = sys.stdin
     if stdin is None:
         return None
-    try:
-        return await asyncio.to_thread(input, prompt)
-    except EOFError:
-        return None
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            line = None
+        # After Ctrl-C nobody waits any more, and the loop may be closed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(lambda: None if answer.done() else answer.set_result(line))
+
+    # A worker of the loop's pool would be waited for when the program ends: Ctrl-C would do nothing until Enter.
+    threading.Thread(target=read, name="terminal", daemon=True).start()
+    return await answer
 
 
 def _home(text: str) -> Path:

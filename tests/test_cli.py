@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -180,3 +182,20 @@ def test_a_terminal_without_input_ends(home: Path, tmp_path: Path) -> None:
     command = f"PALIMPSEST_PROVIDER=offline {sys.executable} -m assistant chat --home '{home}' <&-"
     ended = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pseudo terminals")
+def test_ctrl_c_ends_a_terminal_that_waits_for_a_line(home: Path) -> None:
+    master, terminal = os.openpty()
+    environment = {**os.environ, "PALIMPSEST_PROVIDER": "offline", "PALIMPSEST_EMBEDDER": "none"}
+    command = [sys.executable, "-m", "assistant", "chat", "--home", str(home)]
+    with subprocess.Popen(
+        command, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, env=environment
+    ) as process:
+        os.close(terminal)
+        told = b""
+        while b"> " not in told:
+            told += os.read(master, 1024)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 1
+    os.close(master)
