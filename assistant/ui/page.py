@@ -18,7 +18,6 @@ from assistant.settings import Settings
 from assistant.ui.cards import card
 from assistant.ui.guard import Guard, known_hosts
 from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
-from assistant.ui.safe_text import one_line
 
 if TYPE_CHECKING:
     from gradio import Blocks
@@ -114,10 +113,11 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
     )
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
+    port = _port(settings)
     try:
         _, url, _ = demo.launch(
             server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
-            server_port=_port(settings),
+            server_port=port,
             prevent_thread_lock=True,
             quiet=True,
             show_error=False,
@@ -131,7 +131,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
             app_kwargs={"middleware": [guard], "lifespan": lifespan},
         )
     except OSError as error:
-        raise SettingsError("PALIMPSEST_PORT", f"the page cannot listen there: {one_line(str(error), 120)}") from None
+        raise _cannot_listen(settings, port, error) from None
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
@@ -144,6 +144,15 @@ def _port(settings: Settings) -> int | None:
             opened.bind((settings.host or "127.0.0.1", port))
             return port
     return None
+
+
+def _cannot_listen(settings: Settings, port: int | None, error: OSError) -> SettingsError:
+    host = settings.host or "127.0.0.1"
+    if settings.host:
+        return SettingsError(
+            "PALIMPSEST_HOST", f"the page cannot listen at {host}, port {port}: {error.strerror or error}"
+        )
+    return SettingsError("PALIMPSEST_PORT", f"port {port} is taken by another program. Set another, or none.")
 
 
 def _let_queue_rest(demo: Blocks) -> None:
