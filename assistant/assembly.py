@@ -44,6 +44,7 @@ from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
 from assistant.messages import Msg
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
 from assistant.prompts import Language, language_of
@@ -76,14 +77,6 @@ SHOW_PACE = ShowPace(0.02, 4.0)
 """A pace at which one can read along."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionReport:
-    """What a test of the model's connection found, in words for the person."""
-
-    is_ok: bool
-    text: str
 
 
 class Assistant:
