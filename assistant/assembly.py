@@ -51,7 +51,7 @@ from assistant.prompts import Language, language_of
 from assistant.sessions import Session
 from assistant.settings import Settings, load_settings
 from assistant.show_me import Show, Shows
-from assistant.text_encoding import decode_text
+from assistant.text_encoding import read_any_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 
@@ -250,7 +250,7 @@ class Assistant:
             has_tools=self.has_file_tools,
             max_tokens=policy.threshold // 2,
             count=self.counter.text,
-            read_text=self._read_text,
+            read_text=read_any_text,
         )
         prompt = SystemPromptHook(source, events.emit)
         context = Context(
@@ -308,14 +308,7 @@ class Assistant:
         """The language of notes: the one that is set, else that of the memory files."""
         if self.settings.language != "auto":
             return self.settings.language
-        return language_of("".join(self._read_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
-
-    def _read_text(self, path: Path) -> str:
-        """A file of the prompt as text, whatever its encoding; empty where it is missing."""
-        try:
-            return decode_text(path.read_bytes()).text
-        except OSError:
-            return ""
+        return language_of("".join(read_any_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
 
     def _write_memory(self, session_id: str) -> WriteMemory:
         def write(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, replace_file
 from assistant.journal_files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
 from assistant.journal_list import JournalList, JournalSession
@@ -34,7 +35,7 @@ from assistant.journal_rows import (
     written_key,
     written_text,
 )
-from assistant.messages import Block, BlockKey, Msg, block_text, iterate_blocks
+from assistant.messages import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.workspace import Workspace
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Row",
     "RowKind",
     "UndoneRow",
+    "artifact_ids_of",
 ]
 
 RECALL_SOURCE = "recall"
@@ -226,6 +228,13 @@ class Journal:
         if row is None:
             self._damaged.add((line.path, line.start))
         return row if row and row.session_id == session.session_id else None
+
+
+def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
+    """Ids of the full texts that the tool results of these rows name, each once, oldest first."""
+    blocks = [row.block for row in rows if isinstance(row, BlockRow)]
+    named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
+    return list(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def _append(path: Path, lines: Iterable[str]) -> None:
