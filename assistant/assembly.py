@@ -48,7 +48,7 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
 from assistant.prompts import Language, language_of
-from assistant.sessions import Session
+from assistant.session_file import Session
 from assistant.settings import Settings, load_settings
 from assistant.show_me import Show, Shows
 from assistant.text_encoding import read_any_text

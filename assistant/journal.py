@@ -19,15 +19,8 @@ from assistant.journal_files import FollowedFiles, Line, day_file, day_files, ha
 from assistant.journal_list import JournalList, JournalSession
 from assistant.journal_rows import (
     BlockRow,
-    CompactionRow,
-    DeletedRow,
     DroppedRow,
-    DropReason,
-    FlushRow,
-    RecalledRow,
     Row,
-    RowKind,
-    UndoneRow,
     instant,
     line_start,
     read_row,
@@ -37,23 +30,6 @@ from assistant.journal_rows import (
 )
 from assistant.messages import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.workspace import Workspace
-
-__all__ = [
-    "RECALL_SOURCE",
-    "BlockRow",
-    "CompactionRow",
-    "DeletedRow",
-    "DropReason",
-    "DroppedRow",
-    "FlushRow",
-    "Journal",
-    "JournalSession",
-    "RecalledRow",
-    "Row",
-    "RowKind",
-    "UndoneRow",
-    "artifact_ids_of",
-]
 
 RECALL_SOURCE = "recall"
 """`source` of a hint block that holds recalled memory: it leaves with the turn and is told by a `RecalledRow` alone."""

@@ -20,17 +20,9 @@ from filelock import FileLock, Timeout
 from assistant.atomic_io import replace_file, sync_folder
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
-from assistant.journal import (
-    BlockRow,
-    CompactionRow,
-    DeletedRow,
-    DroppedRow,
-    Journal,
-    JournalSession,
-    Row,
-    artifact_ids_of,
-)
-from assistant.journal_rows import instant
+from assistant.journal import Journal, artifact_ids_of
+from assistant.journal_list import JournalSession
+from assistant.journal_rows import BlockRow, CompactionRow, DeletedRow, DroppedRow, Row, instant
 from assistant.messages import Msg, block_keys
 from assistant.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.session_file import (
@@ -47,8 +39,6 @@ from assistant.session_file import (
     title_of_messages,
 )
 from assistant.workspace import Workspace
-
-__all__ = ["EmptiedTrash", "Session", "SessionSummary", "Sessions", "heal"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,20 @@ import pytest
 
 from assistant.atomic_io import append_lines
 from assistant.events import RecalledLine
-from assistant.journal import (
-    RECALL_SOURCE,
+from assistant.journal import RECALL_SOURCE, Journal
+from assistant.journal_list import JournalSession
+from assistant.journal_rows import (
     BlockRow,
     CompactionRow,
     DeletedRow,
     DroppedRow,
     FlushRow,
-    Journal,
-    JournalSession,
     RecalledRow,
     Row,
     UndoneRow,
+    read_row,
+    row_line,
 )
-from assistant.journal_rows import read_row, row_line
 from assistant.messages import (
     AssistantMsg,
     Base64Source,
