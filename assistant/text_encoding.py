@@ -1,9 +1,10 @@
-"""A text file of any encoding that people's editors leave, as text with newlines (pure)."""
+"""A text file of any encoding that people's editors leave, as text with newlines."""
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 _MARKS = (
@@ -45,6 +46,14 @@ def decode_text(content: bytes) -> DecodedText:
         if text is not None and (encoding != "gb18030" or _is_chinese(text)):
             return _decoded_text(text, encoding)
     return _decoded_text(content.decode("latin-1"), "latin-1")
+
+
+def read_any_text(path: Path) -> str:
+    """The text of a file, whatever its encoding; empty where it is missing or cannot be read."""
+    try:
+        return decode_text(path.read_bytes()).text
+    except OSError:
+        return ""
 
 
 def _utf16_guess(content: bytes) -> list[str]:

@@ -17,10 +17,12 @@ from assistant.errors import PalimpsestError, SettingsError
 from assistant.settings import Settings
 from assistant.ui.cards import card
 from assistant.ui.guard import Guard, known_hosts
-from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
+from assistant.ui.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
     from gradio import Blocks
+
+    from assistant.assembly import Assistant
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -172,11 +174,10 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[OpenAssistant]:
+def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[Assistant]:
     from assistant.assembly import open_assistant
 
-    # The ports name what the page needs; what it gets names its own types.
-    return open_assistant(settings)  # type: ignore[return-value]
+    return open_assistant(settings)
 
 
 async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
@@ -184,7 +185,7 @@ async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
     try:
-        opened: AbstractAsyncContextManager[OpenAssistant] = await asyncio.to_thread(opener)
+        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(opener)
         async with opened as assistant:
             loading.finish(Loaded(assistant, await asyncio.to_thread(_token_counter, assistant)))
             await asyncio.Event().wait()
@@ -192,7 +193,7 @@ async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event
         loading.fail(error)
 
 
-def _token_counter(assistant: OpenAssistant) -> Callable[[str], int]:
+def _token_counter(assistant: Assistant) -> Callable[[str], int]:
     from assistant.tokens import TokenCounter, vocabulary_for
 
     return TokenCounter(vocabulary_for(assistant.model.name)).text
