@@ -7,7 +7,7 @@ import uuid
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from assistant.atomic_io import replace_text
+from assistant.atomic_io import read_plain_file, replace_text
 from assistant.errors import WorkspaceError
 from assistant.workspace import Workspace
 
@@ -36,7 +36,7 @@ class Artifacts:
     def read(self, artifact_id: str) -> str:
         """The full text. Raises `WorkspaceError` when it is not there any more."""
         try:
-            return self.path(artifact_id).read_bytes().decode("utf-8", "replace")
+            return read_plain_file(self.path(artifact_id)).decode("utf-8", "replace")
         except OSError:
             raise WorkspaceError(
                 f"The full text {artifact_id!r} is not on disk any more; it was kept for retention_days."

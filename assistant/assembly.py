@@ -308,7 +308,7 @@ class Assistant:
         """The language of notes: the one that is set, else that of the memory files."""
         if self.settings.language != "auto":
             return self.settings.language
-        return language_of("".join(read_any_text(self.workspace.memory_path(name)) for name in MEMORY_FILES))
+        return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
 
     def _write_memory(self, session_id: str) -> WriteMemory:
         def write(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,22 @@ from filelock import FileLock, Timeout
 from assistant.errors import WorkspaceError
 
 LOCK_WAIT_SECONDS = 10.0
+
+
+def read_plain_file(path: Path, max_bytes: int | None = None) -> bytes:
+    """The content of a file. Raises `OSError` for a pipe or device, which may never end, and for a larger file."""
+    # A pipe without a writer would hold the thread that opens it.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not a plain file.")
+        if max_bytes is not None and status.st_size > max_bytes:
+            raise OSError(f"{path} has {status.st_size:,} bytes; only files up to {max_bytes:,} are read whole.")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def replace_file(path: Path, content: bytes) -> None:

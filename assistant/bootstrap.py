@@ -11,7 +11,7 @@ def finish_bootstrap(workspace: Workspace) -> bool:
     """Remove BOOTSTRAP.md once SOUL.md and USER.md are filled; True when that happened now."""
     if not workspace.bootstrap_path.is_file():
         return False
-    if not all(is_filled(read_any_text(workspace.memory_path(name))) for name in ("SOUL.md", "USER.md")):
+    if not all(is_filled(read_any_text(workspace.root / name)) for name in ("SOUL.md", "USER.md")):
         return False
     workspace.bootstrap_path.unlink(missing_ok=True)
     return True

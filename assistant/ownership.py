@@ -11,7 +11,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from assistant.atomic_io import lock_path, replace_text
+from assistant.atomic_io import lock_path, read_plain_file, replace_text
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.json_parsing import parse_json
 from assistant.workspace import Workspace
@@ -86,7 +86,7 @@ def _lock_of(workspace: Workspace) -> FileLock:
 
 def _read_owner(path: Path) -> Owner:
     try:
-        values = parse_json(path.read_bytes())
+        values = parse_json(read_plain_file(path))
     except (OSError, ValueError):
         values = None
     if not isinstance(values, dict):

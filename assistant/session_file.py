@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.atomic_io import encode
+from assistant.atomic_io import encode, read_plain_file
 from assistant.json_parsing import parse_json
 from assistant.messages import BlockKey, Msg, TextBlock
 
@@ -95,7 +95,7 @@ def session_bytes(session: Session) -> bytes:
 def read_session(path: Path) -> Session | None:
     """The session of a file of a known version; None when the file is damaged or not there."""
     try:
-        return session_of_bytes(path.read_bytes())
+        return session_of_bytes(read_plain_file(path))
     except OSError:
         return None
 
@@ -122,6 +122,8 @@ def session_of_bytes(content: bytes) -> Session | None:
 def read_head(path: Path) -> SessionHead | None:
     """The head of a session file; None when no session id can be read in it."""
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
             start = file.read(_HEAD_BYTES)
             head, found, _ = start.partition(_HEAD_END)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assistant.atomic_io import read_plain_file
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -51,7 +53,7 @@ def decode_text(content: bytes) -> DecodedText:
 def read_any_text(path: Path) -> str:
     """The text of a file, whatever its encoding; empty where it is missing or cannot be read."""
     try:
-        return decode_text(path.read_bytes()).text
+        return decode_text(read_plain_file(path)).text
     except OSError:
         return ""
 

@@ -130,7 +130,9 @@ class Workspace:
         )
 
     def relative_name(self, path: Path) -> str:
-        """The path as people read it, from the home, with forward slashes."""
+        """The path as people read it, from the home, with forward slashes; a link of the home by its own name."""
+        if path.is_symlink() and path.is_relative_to(self.root):
+            return path.relative_to(self.root).as_posix()
         return path.resolve().relative_to(self.root.resolve()).as_posix()
 
     def memory_path(self, name: str) -> Path:
@@ -146,8 +148,9 @@ class Workspace:
             raise WorkspaceError(
                 f"{name!r} is not a memory file. Memory files are {', '.join(MEMORY_FILES)} and memory/YYYY-MM-DD.md."
             )
-        if path.is_symlink() or self.memory_folder.is_symlink():
-            raise WorkspaceError(f"{name!r} is a link and is not followed.")
+        folder_link = path.parent == self.memory_folder and self.memory_folder.is_symlink()
+        if path.is_symlink() or folder_link:
+            raise WorkspaceError(f"{'memory' if folder_link else name!r} is a link and is not followed.")
         return path
 
     def create(self, language: str = "en") -> None:

@@ -14,7 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, lock_path, replace_file, replace_text
+from assistant.atomic_io import (
+    append_lines,
+    cut_torn_tail,
+    encode,
+    hold_lock,
+    lock_path,
+    read_plain_file,
+    replace_file,
+    replace_text,
+    storable,
+)
 from assistant.errors import WorkspaceError
 
 
@@ -180,3 +190,21 @@ def test_a_lock_of_another_process_is_waited_for_and_then_told(tmp_path: Path) -
         assert lock_path(path).name == ".file.lock"
     ours.close()
     theirs.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_only_a_plain_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 5)
+    os.mkfifo(tmp_path / "pipe")
+    assert read_plain_file(tmp_path / "file", max_bytes=5) == b"x" * 5
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match="not a plain file"):
+            read_plain_file(path)
+    with pytest.raises(OSError, match="only files up to 4"):
+        read_plain_file(tmp_path / "file", max_bytes=4)
+    with pytest.raises(FileNotFoundError):
+        read_plain_file(tmp_path / "nothing")
+
+
+def test_text_that_is_storable_comes_back_as_it_is() -> None:
+    assert storable("a\ud83d\ude00b\ud800c") == "a😀b\ufffdc"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from agentscope.agent import Agent, ContextConfig, InjectionConfig, ReActConfig
@@ -9,6 +10,7 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatModelBase
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
+from pydantic import ValidationError
 
 from assistant.agent.recall import without_recall
 from assistant.session_file import Session
@@ -17,6 +19,8 @@ AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""
 # Our own step limit ends a turn cleanly; AgentScope's would pay one more call and speak English to the model.
 _NO_LIMIT = 1_000_000_000
+
+log = logging.getLogger(__name__)
 
 
 def build_agent(
@@ -48,4 +52,10 @@ def build_agent(
 
 def restore_state(session: Session) -> AgentState:
     """The agent's state as the session file holds it; what was recalled for a turn that was cut is left out."""
-    return AgentState.model_validate({**session.agent_state, "context": without_recall(session.messages)})
+    context = without_recall(session.messages)
+    try:
+        return AgentState.model_validate({**session.agent_state, "context": context})
+    except ValidationError:
+        # The words are what counts; the rest is the agent's own and made anew.
+        log.warning("the agent's state of conversation %s is damaged and was begun anew", session.session_id)
+        return AgentState(context=context)

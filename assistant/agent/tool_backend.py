@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from agentscope.tool import ExecResult, LocalBackend
 
 from assistant.agent.file_texts import as_utf8, like_before
-from assistant.atomic_io import replace_file
+from assistant.atomic_io import read_plain_file, replace_file
 from assistant.workspace import SECRET_FILES
 
 # What a shell needs to work; anything else of our environment (keys above all) stays out of it.
@@ -118,26 +117,13 @@ def _read_plain(path: Path) -> bytes:
     # Asked again here: the judgement on the call may be hours old, and what a name leads to can change.
     real = path.resolve()
     _refuse_secret(real)
-    # A pipe without a writer would hold a thread for ever.
-    descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{real} is not a plain file.")
-        if status.st_size > FILE_MAX_BYTES:
-            raise OSError(f"{real} has {status.st_size:,} bytes; only files up to {FILE_MAX_BYTES:,} are read whole.")
-        content = file.read(FILE_MAX_BYTES + 1)
-    if len(content) > FILE_MAX_BYTES:
-        raise OSError(f"{real} has more than {FILE_MAX_BYTES:,} bytes.")
-    return content
+    return read_plain_file(real, FILE_MAX_BYTES)
 
 
 def _write_plain(path: Path, text: str) -> None:
     real = path.resolve()
     _refuse_secret(real)
-    before = b""
-    if real.exists():
-        before = _read_plain(real)
+    before = read_plain_file(real) if real.exists() else b""
     replace_file(real, like_before(before, text))
 
 

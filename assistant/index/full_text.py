@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -116,7 +117,11 @@ def open_full_text(path: Path) -> FullText:
 def remove_database(path: Path) -> None:
     """Delete a SQLite file with what belongs to it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        file = path.with_name(path.name + suffix)
+        if file.is_dir() and not file.is_symlink():
+            shutil.rmtree(file)
+        else:
+            file.unlink(missing_ok=True)
 
 
 class FullText:
@@ -133,6 +138,8 @@ class FullText:
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        # None between a file that was given up and the next `recover`.
+        self._reader: sqlite3.Connection | None = None
         with self._write_lock, self._read_lock:
             self._reader = self._open()
 
@@ -185,7 +192,7 @@ class FullText:
     def changing(self) -> Generator[Changes]:
         """One transaction: all of it is kept, or after a crash nothing."""
         if self._writer is None:
-            raise IndexingError(f"{self.path.name} is open for reading only.")
+            raise IndexingError(f"{self.path.name} is not open for writing.")
         with self._write_lock:
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
@@ -194,7 +201,9 @@ class FullText:
                     yield changes
                     changes.write_added()
                 except BaseException:
-                    self._writer.execute("ROLLBACK")
+                    # A disk that is full has rolled back already.
+                    if self._writer.in_transaction:
+                        self._writer.execute("ROLLBACK")
                     raise
                 self._writer.execute("COMMIT")
             except sqlite3.DatabaseError as error:
@@ -279,9 +288,10 @@ class FullText:
         return {row[0]: row[1] for row in rows}
 
     def _close(self) -> None:
-        self._reader.close()
-        if self._writer is not None:
-            self._writer.close()
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
         self._counts = None
         self._document_counts = {}
 
@@ -324,6 +334,8 @@ class FullText:
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[str, ...]]:
         with self._read_lock:
+            if self._reader is None:
+                raise IndexingError(f"{self.path.name} is not open.")
             try:
                 return self._reader.execute(sql, tuple(values)).fetchall()
             except sqlite3.DatabaseError as error:

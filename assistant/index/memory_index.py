@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ NOT_OWNER = "Searching by words alone, as they were indexed last: another proces
 NO_INDEX = "The search index cannot be used now: it is being rebuilt from the files."
 FORGETTING = "Something is being forgotten: search is back when it is gone."
 LATE = "Searching by words alone this time: the embedder took too long."
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,12 @@ class MemoryIndex:
             with suppress(IndexingError):
                 self._full_text = await asyncio.to_thread(FullText, path, False)
             return self
-        self._full_text = await asyncio.to_thread(open_full_text, path)
+        try:
+            self._full_text = await asyncio.to_thread(open_full_text, path)
+        except (IndexingError, OSError) as error:
+            # A cache that cannot be made keeps nobody from talking; each search says that there is none.
+            log.warning("the search index cannot be opened: %s", error)
+            return self
         if self._embedder is not None:
             cache_path = root / "index" / "embeddings.sqlite"
             self._meaning = Meaning(self._embedder, self._full_text, cache_path, self._open_store)

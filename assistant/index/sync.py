@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.atomic_io import read_plain_file
 from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_markdown
 from assistant.index.full_text import Changes, FullText, Source
 from assistant.text_encoding import decode_text
@@ -75,7 +76,7 @@ class Synchroniser:
 
     def _read(self, file: _File, known: Source | None) -> _Update | None:
         try:
-            content = file.path.read_bytes()
+            content = read_plain_file(file.path)
         except OSError:
             # Gone or locked since the folder was listed; the next look finds out.
             return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from assistant.atomic_io import encode, hold_lock, replace_file
+from assistant.atomic_io import encode, hold_lock, read_plain_file, replace_file
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
 from assistant.labels import with_labels_filled
 from assistant.memory.forgotten import ForgottenLines
@@ -75,7 +75,7 @@ class Notes:
         new line is one that was forgotten.
         """
         path = self._workspace.memory_path(name)
-        with hold_lock(path):
+        with _writing(path):
             content = _content(name, path)
             if digest_of(content) != base_digest:
                 raise ConflictError(name)
@@ -99,7 +99,7 @@ class Notes:
         if lines and not (lines := self._unforgotten(given := lines, writer)):
             raise ForgottenError(given[0])
         masked = mask_secrets("\n".join(lines))
-        with hold_lock(path):
+        with _writing(path):
             content = _content(name, path)
             text = decode_text(content).text
             if replaces is None:
@@ -120,7 +120,7 @@ class Notes:
         if change is None:
             raise WorkspaceError(f"The memory log has no change {change_id!r}.")
         path = self._workspace.memory_path(change.path)
-        with hold_lock(path):
+        with _writing(path):
             content = _content(change.path, path)
             merged = merge(self._log.text_after(change), self._log.text_before(change), decode_text(content).text)
             if merged.conflicts:
@@ -134,7 +134,7 @@ class Notes:
         None when the log knows it so, or sees the file for the first time.
         """
         path = self._workspace.memory_path(name)
-        with hold_lock(path):
+        with _writing(path):
             change = self._record_outside(name, _content(name, path))
         return self._tell([change])
 
@@ -212,9 +212,19 @@ class Notes:
         return told[-1] if told else None
 
 
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    """Hold the file's lock; a disk that refuses is told in plain words."""
+    try:
+        with hold_lock(path):
+            yield
+    except OSError as error:
+        raise WorkspaceError(f"{path.name} cannot be written: {error.strerror or error}.") from None
+
+
 def _content(name: str, path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_plain_file(path)
     except FileNotFoundError:
         return b""
     except OSError as error:

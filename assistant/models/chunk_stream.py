@@ -7,7 +7,7 @@ from types import TracebackType
 
 from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
-from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
+from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceDeltaToolCall
 
 from assistant.errors import ModelError
 from assistant.models.call_ids import CallIds
@@ -34,6 +34,7 @@ class CheckedStream:
     async def _checked(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
         has_ended = False
         async for chunk in chunks:
+            _mend(chunk)
             for choice in chunk.choices:
                 has_ended = has_ended or choice.finish_reason is not None
                 for delta in choice.delta.tool_calls or ():
@@ -41,6 +42,22 @@ class CheckedStream:
             yield chunk
         if not has_ended:
             raise ModelError("The answer broke off before its end: the connection was closed.")
+
+
+def _mend(chunk: ChatCompletionChunk) -> None:
+    """Put in what the types promise and some servers leave out: a list of choices, a delta, numbers of tokens."""
+    choices: list[Choice] | None = chunk.choices
+    chunk.choices = choices or []
+    for choice in chunk.choices:
+        delta: ChoiceDelta | None = choice.delta
+        choice.delta = delta or ChoiceDelta()
+    usage = chunk.usage
+    if usage and not (_is_count(usage.prompt_tokens) and _is_count(usage.completion_tokens)):
+        chunk.usage = None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 0
 
 
 class _Calls:

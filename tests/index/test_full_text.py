@@ -138,7 +138,7 @@ def test_a_reader_beside_the_owner_sees_what_is_committed(full_text: FullText) -
     put(full_text, "memory/a.md", "green tea")
     reader = FullText(full_text.path, is_writable=False)
     assert found(reader, "tea") == ["green tea"]
-    with pytest.raises(IndexingError, match="reading only"), reader.changing():
+    with pytest.raises(IndexingError, match="not open for writing"), reader.changing():
         pass
     reader.close()
 

@@ -243,7 +243,7 @@ def test_an_undo_of_lines_that_were_changed_again_is_a_conflict(memory: Home) ->
 def test_a_log_that_cannot_be_written_leaves_the_file_as_it_was(memory: Home) -> None:
     memory.write(b"- one\n")
     memory.workspace.memory_log_path.mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(WorkspaceError, match="cannot be written"):
         memory.notes.add_lines("USER.md", "", ["two"], "flush")
     assert memory.content() == b"- one\n"
 
@@ -259,7 +259,7 @@ def _save_over_the_limit(folder: Path, chars: int) -> None:
     home = Home(folder)
     try:
         home.notes.save("USER.md", "x" * chars, home.notes.read("USER.md").digest, "owner")
-    except OSError:
+    except WorkspaceError:
         os._exit(0)
     os._exit(4)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
-from assistant.errors import StepLimitError
+from assistant.errors import ModelError, StepLimitError
+from assistant.messages import Msg, ThinkingBlock
+
+MAX_SILENT_STEPS = 3
+"""Model calls in a row that may bring thoughts alone."""
 
 
 class StepHook(MiddlewareBase):
@@ -18,20 +22,28 @@ class StepHook(MiddlewareBase):
         self._keep = keep
         self._max_steps = max_steps
         self._steps = 0
+        self._silent_steps = 0
 
     def start_turn(self) -> None:
         """Count anew; *Continue* counts as a new turn here."""
-        self._steps = 0
+        self._steps = self._silent_steps = 0
 
     async def on_reasoning(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
     ) -> AsyncGenerator[Any, None]:
-        """Raises `StepLimitError` in place of the model call that would be one too many."""
+        """Raises `StepLimitError` in place of the model call that would be one too many.
+
+        AgentScope asks again after thoughts alone; a model that has nothing else to give would be paid for them to the
+        limit, so after a few times in a row it is a `ModelError`.
+        """
         if self._steps >= self._max_steps:
             raise StepLimitError(self._max_steps)
+        if self._silent_steps >= MAX_SILENT_STEPS:
+            raise ModelError(f"The model thought {self._silent_steps} times in a row and said nothing. Ask again.")
         self._steps += 1
         async for event in next_handler(**input_kwargs):
             yield event
+        self._silent_steps = self._silent_steps + 1 if _ends_in_thought(agent.state.context) else 0
         self._keep()
 
     async def on_acting(
@@ -45,3 +57,8 @@ class StepHook(MiddlewareBase):
         async for chunk in next_handler(**input_kwargs):
             yield chunk
         self._keep()
+
+
+def _ends_in_thought(messages: Sequence[Msg]) -> bool:
+    last = messages[-1].content[-1:] if messages else []
+    return bool(last) and isinstance(last[0], ThinkingBlock)

@@ -1,25 +1,35 @@
-"""A step is on disk as it begins to act and as it ends."""
+"""A turn is paid for no longer than it says or does something."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from pathlib import Path
 
-from agentscope.state import AgentState
-from agentscope.tool import Toolkit
-
-from assistant.agent.build import build_agent
-from assistant.agent.hooks.steps import StepHook
+from assistant.agent.hooks.steps import MAX_SILENT_STEPS
+from assistant.events import TurnFailed, TurnFinished
+from assistant.messages import ThinkingBlock
 from assistant.models.scripted import ScriptedModel
+from tests.fakes.home import call, said_in, say, scripted_assistant, text
 
 
-async def test_a_call_is_kept_before_it_runs_so_that_a_kill_never_asks_about_it_again() -> None:
-    happened: list[str] = []
+def thought() -> list[ThinkingBlock]:
+    return [ThinkingBlock(thinking="Hm.")]
 
-    async def run(**_: object) -> AsyncGenerator[str]:
-        happened.append("ran")
-        yield "result"
 
-    hook = StepHook(lambda: happened.append("kept"), max_steps=1)
-    agent = build_agent(ScriptedModel([]), Toolkit(), AgentState(), [hook])
-    chunks = [chunk async for chunk in hook.on_acting(agent, {}, run)]
-    assert (chunks, happened) == (["result"], ["kept", "ran", "kept"])
+async def test_a_model_that_only_thinks_is_not_asked_for_ever(home: Path) -> None:
+    model = ScriptedModel([*(thought() for _ in range(MAX_SILENT_STEPS)), [text("At last.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        events = await say(assistant, conversation, "Well?")
+        failed = [event.error for event in events if isinstance(event, TurnFailed)]
+        again = await say(assistant, conversation, "Well?")
+    assert failed == [f"The model thought {MAX_SILENT_STEPS} times in a row and said nothing. Ask again."]
+    assert said_in(again) == "At last."
+
+
+async def test_thoughts_between_calls_are_no_silence(home: Path) -> None:
+    steps = [[*thought(), call("Bash", '{"command": "pwd"}', f"call_pwd000000{n}")] for n in range(5)]
+    silent = [thought()] * (MAX_SILENT_STEPS - 1)
+    model = ScriptedModel([*silent, *steps, *silent, [text("Done.")]])
+    async with scripted_assistant(home, model) as assistant:
+        events = await say(assistant, assistant.conversations.create(), "Look")
+    assert [event.reason for event in events if isinstance(event, TurnFinished)] == ["completed"]

@@ -1,0 +1,60 @@
+"""What some servers leave out of their chunks does not end an answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Self
+
+import pytest
+from openai.types.chat import ChatCompletionChunk
+
+from assistant.errors import ModelError
+from assistant.models.call_ids import CallIds
+from assistant.models.chunk_stream import CheckedStream
+
+TEXT: dict[str, object] = {"choices": [{"index": 0, "delta": {"content": "yes"}, "finish_reason": None}]}
+END: dict[str, object] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+class Chunks:
+    """A stream as the client hands it over: parsed, but checked by nobody."""
+
+    def __init__(self, values: Sequence[dict[str, object]]) -> None:
+        self._chunks = [ChatCompletionChunk.construct(**value) for value in values]  # type: ignore[arg-type]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    async def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
+        for chunk in self._chunks:
+            yield chunk
+
+
+async def told(*values: dict[str, object]) -> list[ChatCompletionChunk]:
+    async with CheckedStream(Chunks(values), CallIds()) as chunks:  # type: ignore[arg-type]
+        return [chunk async for chunk in chunks]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"choices": None},
+        {"choices": [{"index": 0, "delta": None, "finish_reason": None}]},
+        {"choices": [], "usage": {"prompt_tokens": "many", "completion_tokens": None}},
+        {"choices": [], "usage": {"prompt_tokens": -5, "completion_tokens": -1}},
+    ],
+    ids=["nothing", "no choices", "no delta", "usage in words", "negative usage"],
+)
+async def test_an_odd_chunk_is_passed_over(odd: dict[str, object]) -> None:
+    chunks = await told(TEXT, odd, END)
+    assert [choice.delta.content for chunk in chunks for choice in chunk.choices if choice.delta.content] == ["yes"]
+    assert [chunk.usage for chunk in chunks] == [None, None, None]
+
+
+async def test_an_answer_without_its_end_is_told() -> None:
+    with pytest.raises(ModelError, match="broke off"):
+        await told(TEXT)
