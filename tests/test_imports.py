@@ -40,7 +40,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "workspace",
         "atomic_io",
         "redaction",
-        "text_encoding",
         "passages",
         "labels",
         "json_texts",
