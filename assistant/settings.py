@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     language: Literal["auto", "en", "zh"] = "auto"
     """Language of prompts; `auto`: that of the conversation."""
     timezone: str = ""
-    """IANA name for dates, such as Asia/Shanghai; empty: the machine's, or what the browser hands over."""
+    """IANA name for dates, such as Asia/Shanghai; empty: the machine's."""
     tools: Literal["ask", "read-only", "off"] = "ask"
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
