@@ -8,9 +8,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from assistant.errors import PalimpsestError
 from assistant.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
@@ -39,14 +40,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except BrokenPipeError:
         # The reader of our output is gone; nothing is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return FAILED
+    except OSError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        _drop_output()
+        return FAILED
+
+
+def _drop_output() -> None:
+    """What is still in the buffer would fail once more when the interpreter ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build_parser() -> argparse.ArgumentParser:
     """All commands and their flags."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--home", type=Path, help="the workspace, in place of PALIMPSEST_HOME")
+    common.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
     parser = argparse.ArgumentParser(prog="palimpsest", description="A personal assistant that loses nothing.")
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -300,7 +311,18 @@ def _print_event(event: Event, as_json: bool, is_sample: bool = False) -> None:
 
 
 async def _input(prompt: str) -> str | None:
+    # Python has none where the descriptor was closed.
+    stdin: TextIO | None = sys.stdin
+    if stdin is None:
+        return None
     try:
         return await asyncio.to_thread(input, prompt)
     except EOFError:
         return None
+
+
+def _home(text: str) -> Path:
+    # An unset variable of a script would make the folder it stands in the home.
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a folder, not an empty text")
+    return Path(text)

@@ -315,7 +315,7 @@ class Conversation:
 
     async def _answer(self, job: Answer) -> None:
         if any(call.id == job.call_id for call in self._runner.parked_calls()):
-            self._go_on()
+            self._go_on(is_same_turn=True)
             await self._turn(self._runner.answer(job.call_id, job.is_allowed))
 
     async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
@@ -327,19 +327,23 @@ class Conversation:
         async for event in self._runner.reply():
             yield event
 
-    def _go_on(self) -> None:
-        """A turn goes on from where the context stands; what it told so far is past."""
+    def _go_on(self, is_same_turn: bool = False) -> None:
+        """A turn goes on from where the context stands; what it told so far is past.
+
+        The model calls that may be made are counted anew, unless the turn only waited for the person.
+        """
         question_id = self._newest_question_id()
         self._keeper.keep()
         past_rows = len(self._journal.rows(self.session_id))
         parked_ids = frozenset(call.id for call in self._runner.parked_calls())
-        self._begin(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "")
+        self._begin(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "", is_same_turn)
 
-    def _begin(self, turn: RunningTurn, text: str) -> None:
+    def _begin(self, turn: RunningTurn, text: str, is_same_turn: bool = False) -> None:
         self._events.forget_before(turn.start)
         self._running = turn
         self.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._at()))
-        self._steps.start_turn()
+        if not is_same_turn:
+            self._steps.start_turn()
 
     async def _turn(self, reply: AsyncGenerator[Event]) -> None:
         assert self._running is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -141,3 +143,40 @@ def test_an_impossible_setting_is_one_line(monkeypatch: pytest.MonkeyPatch, caps
 
     assert main(["sessions"]) == 1
     assert capsys.readouterr().err.startswith("palimpsest: PALIMPSEST_MAX_STEPS: ")
+
+
+def test_an_empty_home_is_wrong_use_and_not_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["sessions", "--home", ""])
+    assert ended.value.code == 2
+    assert list(tmp_path.iterdir()) == []
+    assert "--home: a folder, not an empty text" in capsys.readouterr().err
+
+
+def test_a_model_that_asks_for_ever_is_bounded_though_all_is_allowed(
+    player: SequencePlayer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MAX_STEPS", "3")
+    player.replies = [Reply(calls=(ReplyCall("Bash", {"command": "touch made.txt"}),))] * 20
+
+    assert main(["chat", "--once", "Go on", "--yes"]) == 0
+    assert len(player.requests) == 3
+    assert "The turn stopped after 3 model calls" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+@pytest.mark.parametrize("redirection", ["> /dev/full", ">&-", "<&- > /dev/full", "| head -c 1"])
+def test_output_that_nobody_takes_is_no_traceback(home: Path, redirection: str) -> None:
+    command = f"{sys.executable} -m assistant sessions --home '{home}' {redirection}"
+    ended = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 1
+
+
+def test_a_terminal_without_input_ends(home: Path, tmp_path: Path) -> None:
+    command = f"PALIMPSEST_PROVIDER=offline {sys.executable} -m assistant chat --home '{home}' <&-"
+    ended = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
