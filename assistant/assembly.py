@@ -30,7 +30,7 @@ from assistant.agent.skills import SkillShelf, skill_files
 from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
-from assistant.atomic_io import read_plain_file, replace_text
+from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
@@ -44,13 +44,14 @@ from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
 from assistant.messages import Msg
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
 from assistant.prompts import Language, language_of
-from assistant.sessions import Session
+from assistant.session_file import Session
 from assistant.settings import Settings, load_settings
 from assistant.show_me import Show, Shows
-from assistant.text_encoding import decode_text
+from assistant.text_encoding import read_any_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 
@@ -76,14 +77,6 @@ SHOW_PACE = ShowPace(0.02, 4.0)
 """A pace at which one can read along."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionReport:
-    """What a test of the model's connection found, in words for the person."""
-
-    is_ok: bool
-    text: str
 
 
 class Assistant:
@@ -257,7 +250,7 @@ class Assistant:
             has_tools=self.has_file_tools,
             max_tokens=policy.threshold // 2,
             count=self.counter.text,
-            read_text=self._read_text,
+            read_text=read_any_text,
         )
         prompt = SystemPromptHook(source, events.emit)
         context = Context(
@@ -315,14 +308,7 @@ class Assistant:
         """The language of notes: the one that is set, else that of the memory files."""
         if self.settings.language != "auto":
             return self.settings.language
-        return language_of("".join(self._read_text(self.workspace.root / name) for name in MEMORY_FILES))
-
-    def _read_text(self, path: Path) -> str:
-        """A file of the prompt as text, whatever its encoding; empty where it is missing."""
-        try:
-            return decode_text(read_plain_file(path)).text
-        except OSError:
-            return ""
+        return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
 
     def _write_memory(self, session_id: str) -> WriteMemory:
         def write(path: Path, text: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from assistant.atomic_io import read_plain_file
 from assistant.labels import is_filled
-from assistant.text_encoding import decode_text
+from assistant.text_encoding import read_any_text
 from assistant.workspace import Workspace
 
 
@@ -14,14 +11,7 @@ def finish_bootstrap(workspace: Workspace) -> bool:
     """Remove BOOTSTRAP.md once SOUL.md and USER.md are filled; True when that happened now."""
     if not workspace.bootstrap_path.is_file():
         return False
-    if not all(is_filled(_text_of(workspace.root / name)) for name in ("SOUL.md", "USER.md")):
+    if not all(is_filled(read_any_text(workspace.root / name)) for name in ("SOUL.md", "USER.md")):
         return False
     workspace.bootstrap_path.unlink(missing_ok=True)
     return True
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return decode_text(read_plain_file(path)).text
-    except OSError:
-        return ""

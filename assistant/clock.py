@@ -9,20 +9,11 @@ from assistant.settings import Settings
 
 
 class Clock:
-    """Time in the person's zone: the one that is set, else the one the browser handed over, else the machine's."""
+    """Zone-aware time in the zone that is set, else in the machine's."""
 
     def __init__(self, settings: Settings) -> None:
-        self._fixed = ZoneInfo(settings.timezone) if settings.timezone else None
-        self._handed: ZoneInfo | None = None
-
-    def hand_over(self, zone_name: str) -> None:
-        """Take the browser's zone where none is set; an unknown name changes nothing."""
-        try:
-            self._handed = ZoneInfo(zone_name)
-        except (KeyError, ValueError, OSError):
-            return
+        self._zone = ZoneInfo(settings.timezone) if settings.timezone else None
 
     def now(self) -> datetime:
         """The time now."""
-        zone = self._fixed or self._handed
-        return datetime.now(zone) if zone else datetime.now().astimezone()
+        return datetime.now(self._zone) if self._zone else datetime.now().astimezone()

@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 from assistant.conversation import Conversation
 from assistant.prompts import Language
-from assistant.sessions import Session, Sessions, SessionSummary
+from assistant.session_file import Session
+from assistant.sessions import Sessions, SessionSummary
 
 OpenConversation = Callable[[Session], Conversation]
 StartShow = Callable[[Language], Awaitable[Conversation]]

@@ -10,13 +10,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from assistant.artifacts import ARTIFACT_ID_KEY, Artifacts
+from assistant.artifacts import Artifacts
 from assistant.atomic_io import encode
 from assistant.errors import SessionError, WorkspaceError
-from assistant.journal import BlockRow, Journal, Row
-from assistant.journal_rows import read_row, row_line
+from assistant.journal import Journal, artifact_ids_of
+from assistant.journal_rows import Row, read_row, row_line
 from assistant.json_texts import map_texts
-from assistant.messages import ToolResultBlock
 from assistant.redaction import mask_secrets
 from assistant.session_file import Session, session_bytes, session_of_bytes
 from assistant.sessions import Sessions
@@ -80,7 +79,7 @@ def export_lines(
         rows = journal.rows(session_id, include_dropped=True)
         for row in rows:
             yield _json({"kind": "row", "row": _masked(json.loads(row_line(row)))})
-        for artifact_id in _artifact_ids(rows):
+        for artifact_id in artifact_ids_of(rows):
             try:
                 text = artifacts.read(artifact_id)
             except WorkspaceError:
@@ -154,12 +153,6 @@ def _take(line: _SessionLine | _RowLine | _ArtifactLine, found: list[ExportedSes
 def _check_version(version: int) -> None:
     if version > EXPORT_VERSION:
         raise SessionError(f"The file has version {version}; install a newer Palimpsest to import it.")
-
-
-def _artifact_ids(rows: Sequence[Row]) -> list[str]:
-    blocks = [row.block for row in rows if isinstance(row, BlockRow)]
-    named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
-    return list(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def _masked(value: object) -> object:

@@ -23,7 +23,7 @@ from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
 from assistant.passages import PassageSet, passages_of
 from assistant.sessions import Sessions, session_paths
-from assistant.text_encoding import decode_text
+from assistant.text_encoding import decode_text, read_any_text
 from assistant.workspace import Workspace
 
 PlaceKind = Literal[
@@ -94,7 +94,7 @@ class Places:
         for path in self._tool_results():
             yield from self._lines("tool result", path, touches)
         for path in self._failed_summaries():
-            yield from _json_texts(self._place("failed summary", path), _text_of(path), touches)
+            yield from _json_texts(self._place("failed summary", path), read_any_text(path), touches)
         for path in self._saved_messages():
             yield from self._lines("saved message", path, touches)
 
@@ -140,7 +140,7 @@ class Places:
         return Place(kind, path.relative_to(self._workspace.root).as_posix(), line)
 
     def _lines(self, kind: PlaceKind, path: Path, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
-        for number, line in enumerate(_text_of(path).split("\n"), 1):
+        for number, line in enumerate(read_any_text(path).split("\n"), 1):
             if touches(line):
                 yield PlacedText(self._place(kind, path, number), line)
 
@@ -154,7 +154,7 @@ class Places:
                 yield from _json_texts(self._place(kind, path, number), text, touches)
 
     def _session(self, path: Path, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
-        text = _text_of(path)
+        text = read_any_text(path)
         value = _json(text) if touches(text) else None
         for name, part in value.items() if isinstance(value, dict) else ():
             place = self._place(_SESSION_KINDS.get(name, "context"), path)
@@ -262,10 +262,3 @@ def _json(text: str) -> object | None:
         return parse_json(text)
     except ValueError:
         return None
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return decode_text(path.read_bytes()).text
-    except OSError:
-        return ""

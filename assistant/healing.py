@@ -23,15 +23,29 @@ INTERRUPTED_OUTPUT = "[interrupted]"
 def heal(messages: Sequence[Msg]) -> list[Msg]:
     """The messages with every call paired inside its step; the given ones are untouched.
 
-    A call without a result gets one that says it was interrupted, a result without a call is left out. A last message
-    that waits for the person's approval stays as it is: its calls run after the answer.
+    A call without a result gets one that says it was interrupted, a result without a call is left out. In a last
+    message that waits for the person's approval the calls that have not begun stay: they run after the answer.
     """
-    return [message if message is messages[-1] and is_parked(message) else _with_pairs(message) for message in messages]
+    return [
+        _with_begun_ended(message) if message is messages[-1] and is_parked(message) else _with_pairs(message)
+        for message in messages
+    ]
 
 
 def is_parked(message: Msg) -> bool:
     """True when a call of the message waits for an approval or for a result from outside."""
     return any(call.state in (ToolCallState.ASKING, ToolCallState.SUBMITTED) for call in open_calls(message))
+
+
+def _with_begun_ended(message: Msg) -> Msg:
+    """Calls that were allowed and running when the program ended are not run again."""
+    begun = [call for call in open_calls(message) if call.state == ToolCallState.ALLOWED]
+    if not begun:
+        return message
+    content: list[Block] = [
+        _finished(block) if isinstance(block, ToolCallBlock) and block in begun else block for block in message.content
+    ]
+    return copy_with_blocks(message, [*content, *(_interrupted(call) for call in begun)])
 
 
 def _with_pairs(message: Msg) -> Msg:

@@ -13,20 +13,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, replace_file
 from assistant.journal_files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
 from assistant.journal_list import JournalList, JournalSession
 from assistant.journal_rows import (
     BlockRow,
-    CompactionRow,
-    DeletedRow,
     DroppedRow,
-    DropReason,
-    FlushRow,
-    RecalledRow,
     Row,
-    RowKind,
-    UndoneRow,
     instant,
     line_start,
     read_row,
@@ -34,24 +28,8 @@ from assistant.journal_rows import (
     written_key,
     written_text,
 )
-from assistant.messages import Block, BlockKey, Msg, block_text, iterate_blocks
+from assistant.messages import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.workspace import Workspace
-
-__all__ = [
-    "RECALL_SOURCE",
-    "BlockRow",
-    "CompactionRow",
-    "DeletedRow",
-    "DropReason",
-    "DroppedRow",
-    "FlushRow",
-    "Journal",
-    "JournalSession",
-    "RecalledRow",
-    "Row",
-    "RowKind",
-    "UndoneRow",
-]
 
 RECALL_SOURCE = "recall"
 """`source` of a hint block that holds recalled memory: it leaves with the turn and is told by a `RecalledRow` alone."""
@@ -226,6 +204,13 @@ class Journal:
         if row is None:
             self._damaged.add((line.path, line.start))
         return row if row and row.session_id == session.session_id else None
+
+
+def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
+    """Ids of the full texts that the tool results of these rows name, each once, oldest first."""
+    blocks = [row.block for row in rows if isinstance(row, BlockRow)]
+    named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
+    return list(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def _append(path: Path, lines: Iterable[str]) -> None:

@@ -16,11 +16,10 @@ _HEAD = re.compile(rb'\{"session_id":("(?:[^"\\]|\\.)*"),"kind":"(\w+)","at":"([
 
 @dataclass(frozen=True, slots=True)
 class JournalSession:
-    """One conversation as far as its rows tell: times are those of its first and newest row."""
+    """One conversation as far as its rows tell: `last_at` is the time of its newest row."""
 
     session_id: str
     user_id: str
-    first_at: str
     last_at: str
     first_text: str
     block_count: int
@@ -82,7 +81,7 @@ class JournalList:
             (self._deleted.discard if row.is_restored else self._deleted.add)(row.session_id)
         if not isinstance(row, BlockRow):
             return
-        known = self._known.get(row.session_id) or JournalSession(row.session_id, row.user_id, row.at, row.at, "", 0)
+        known = self._known.get(row.session_id) or JournalSession(row.session_id, row.user_id, row.at, "", 0)
         if row.role == "user" and not known.first_text and isinstance(row.block, TextBlock):
             known = replace(known, first_text=row.block.text)
         self._count(known, row.at)

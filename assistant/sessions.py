@@ -17,13 +17,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.atomic_io import replace_file, sync_folder
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
-from assistant.journal import BlockRow, CompactionRow, DeletedRow, DroppedRow, Journal, JournalSession, Row
-from assistant.journal_rows import instant
-from assistant.messages import Msg, ToolResultBlock, block_keys
+from assistant.journal import Journal, artifact_ids_of
+from assistant.journal_list import JournalSession
+from assistant.journal_rows import BlockRow, CompactionRow, DeletedRow, DroppedRow, Row, instant
+from assistant.messages import Msg, block_keys
 from assistant.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.session_file import (
     SESSION_VERSION,
@@ -39,8 +39,6 @@ from assistant.session_file import (
     title_of_messages,
 )
 from assistant.workspace import Workspace
-
-__all__ = ["EmptiedTrash", "Session", "SessionSummary", "Sessions", "heal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +145,7 @@ class Sessions:
                 continue
             pinned = set(session.pins)
             rows = self._journal.rows(session.session_id, include_dropped=True)
-            found |= _artifact_ids([row for row in rows if isinstance(row, BlockRow) and row.key in pinned])
+            found.update(artifact_ids_of(row for row in rows if isinstance(row, BlockRow) and row.key in pinned))
         return found
 
     def rename(self, session_id: str, title: str) -> None:
@@ -190,7 +188,7 @@ class Sessions:
         """
         with self._guard:
             deleted = self._journal.deleted_ids()
-            artifact_ids = {name for name in deleted for name in _artifact_ids(self._journal.rows(name, True))}
+            artifact_ids = {name for name in deleted for name in artifact_ids_of(self._journal.rows(name, True))}
             for path, head in {**self._heads_in(self._folder), **self._heads_in(self._trash)}.items():
                 if head.session_id in deleted:
                     path.unlink(missing_ok=True)
@@ -352,9 +350,3 @@ def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[Se
         )
         lines.setdefault(session.session_id, line)
     return sorted(lines.values(), key=lambda line: instant(line.updated_at), reverse=True)
-
-
-def _artifact_ids(rows: list[Row]) -> set[str]:
-    blocks = [row.block for row in rows if isinstance(row, BlockRow)]
-    named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
-    return {name for name in named if isinstance(name, str)}

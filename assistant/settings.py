@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     language: Literal["auto", "en", "zh"] = "auto"
     """Language of prompts; `auto`: that of the conversation."""
     timezone: str = ""
-    """IANA name for dates, such as Asia/Shanghai; empty: the machine's, or what the browser hands over."""
+    """IANA name for dates, such as Asia/Shanghai; empty: the machine's."""
     tools: Literal["ask", "read-only", "off"] = "ask"
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
@@ -200,8 +200,10 @@ def _refuse_unknown_names(names: Iterable[str]) -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | _FOREIGN_NAMES
     for name in names:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
-            nearest = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.8)
-            hint = f"Did you mean {nearest[0]}?" if nearest else "The README lists the variables."
+            # The prefix is alike in all of them, so the rest alone tells what was meant.
+            endings = [other.removeprefix(PREFIX) for other in known]
+            nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), endings, n=1, cutoff=0.7)
+            hint = f"Did you mean {PREFIX}{nearest[0]}?" if nearest else "The README lists the variables."
             raise SettingsError(name, f"is not a setting. {hint}")
 
 

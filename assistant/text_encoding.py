@@ -1,10 +1,13 @@
-"""A text file of any encoding that people's editors leave, as text with newlines (pure)."""
+"""A text file of any encoding that people's editors leave, as text with newlines."""
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+from assistant.atomic_io import read_plain_file
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -45,6 +48,14 @@ def decode_text(content: bytes) -> DecodedText:
         if text is not None and (encoding != "gb18030" or _is_chinese(text)):
             return _decoded_text(text, encoding)
     return _decoded_text(content.decode("latin-1"), "latin-1")
+
+
+def read_any_text(path: Path) -> str:
+    """The text of a file, whatever its encoding; empty where it is missing or cannot be read."""
+    try:
+        return decode_text(read_plain_file(path)).text
+    except OSError:
+        return ""
 
 
 def _utf16_guess(content: bytes) -> list[str]:

@@ -13,9 +13,11 @@ from assistant.artifacts import ARTIFACT_ID_KEY, Artifacts
 from assistant.atomic_io import encode
 from assistant.errors import SessionError, WorkspaceError
 from assistant.export import ExportedSession, Imported, export_lines, import_sessions, read_export
-from assistant.journal import BlockRow, DroppedRow, Journal
+from assistant.journal import Journal
+from assistant.journal_rows import BlockRow, DroppedRow
 from assistant.messages import AssistantMsg, BlockKey, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
-from assistant.sessions import Session, Sessions
+from assistant.session_file import Session
+from assistant.sessions import Sessions
 from assistant.workspace import Workspace
 
 NOW = datetime(2026, 11, 30, 14, 5, tzinfo=UTC)

@@ -123,3 +123,8 @@ def test_every_call_has_one_result_in_its_step_and_a_second_run_changes_nothing(
         part = once[step.message_index].content[step.start : step.stop]
         calls = sorted(block.id for block in part if isinstance(block, ToolCallBlock))
         assert calls == sorted(block.id for block in part if isinstance(block, ToolResultBlock))
+
+
+def test_beside_a_call_that_waits_one_that_had_begun_is_not_run_again() -> None:
+    begun, waiting = call("begun", ToolCallState.ALLOWED), call("waiting", ToolCallState.ASKING)
+    assert healed(begun, waiting) == [call("begun"), waiting, lost("begun")]

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal_files",),
     ("journal_rows", "artifacts", "bootstrap", "session_file"),
     ("compaction",),
-    ("tokens", "events", "clock", "healing"),
+    ("tokens", "events", "text_encoding", "clock", "healing"),
     (
         "settings",
         "prompts",
@@ -40,7 +40,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "workspace",
         "atomic_io",
         "redaction",
-        "text_encoding",
         "passages",
         "labels",
         "json_texts",

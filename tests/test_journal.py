@@ -14,20 +14,20 @@ import pytest
 
 from assistant.atomic_io import append_lines
 from assistant.events import RecalledLine
-from assistant.journal import (
-    RECALL_SOURCE,
+from assistant.journal import RECALL_SOURCE, Journal
+from assistant.journal_list import JournalSession
+from assistant.journal_rows import (
     BlockRow,
     CompactionRow,
     DeletedRow,
     DroppedRow,
     FlushRow,
-    Journal,
-    JournalSession,
     RecalledRow,
     Row,
     UndoneRow,
+    read_row,
+    row_line,
 )
-from assistant.journal_rows import read_row, row_line
 from assistant.messages import (
     AssistantMsg,
     Base64Source,
@@ -283,7 +283,7 @@ def test_rows_laid_out_otherwise_than_we_write_them_are_read(tmp_path: Path) -> 
     journal = journal_in(tmp_path)
     assert keys_of(journal.rows("s")) == [BlockKey("m", "text", "b")]
     assert journal.append_missing("s", "u", [UserMsg("n", [TextBlock(id="b", text="hi")], id="m")]) == []
-    assert journal.sessions() == [JournalSession("s", "u", AT, AT, "hi", 1)]
+    assert journal.sessions() == [JournalSession("s", "u", AT, "hi", 1)]
 
 
 def test_rows_are_in_order_of_time_when_the_person_travels_west(tmp_path: Path) -> None:
@@ -315,8 +315,8 @@ def test_the_list_tells_each_conversation_that_is_not_deleted_newest_first(tmp_p
     journal.append_missing("gone", "u", [question(1)])
     journal.append([DeletedRow("gone", AT)])
     expected = [
-        JournalSession("a", "u", AT, AT, "first words", 6),
-        JournalSession('b"{\\', "v", AT, AT, "hello", 1),
+        JournalSession("a", "u", AT, "first words", 6),
+        JournalSession('b"{\\', "v", AT, "hello", 1),
     ]
     assert journal.sessions() == expected
     assert journal.deleted_ids() == {"gone"}
@@ -325,9 +325,9 @@ def test_the_list_tells_each_conversation_that_is_not_deleted_newest_first(tmp_p
     journal_in(tmp_path, NOON + timedelta(minutes=30)).append_missing('b"{\\', "v", [question(2)])
     journal.append([DeletedRow("gone", AT, is_restored=True)])
     assert journal.sessions() == [
-        JournalSession('b"{\\', "v", AT, later, "hello", 2),
+        JournalSession('b"{\\', "v", later, "hello", 2),
         expected[0],
-        JournalSession("gone", "u", AT, AT, "how are you?", 1),
+        JournalSession("gone", "u", AT, "how are you?", 1),
     ]
 
 

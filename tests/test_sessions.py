@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
-from assistant.journal import BlockRow, CompactionRow, DroppedRow, Journal, Row
+from assistant.journal import Journal
+from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row
 from assistant.messages import (
     AssistantMsg,
     BlockKey,
@@ -30,7 +31,8 @@ from assistant.messages import (
     UserMsg,
     block_keys,
 )
-from assistant.sessions import EmptiedTrash, Session, Sessions, SessionSummary
+from assistant.session_file import Session
+from assistant.sessions import EmptiedTrash, Sessions, SessionSummary
 from assistant.workspace import Workspace
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))

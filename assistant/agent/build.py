@@ -13,7 +13,7 @@ from agentscope.tool import Toolkit
 from pydantic import ValidationError
 
 from assistant.agent.recall import without_recall
-from assistant.sessions import Session
+from assistant.session_file import Session
 
 AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""

@@ -31,7 +31,8 @@ from assistant.journal_rows import (
 from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
 from assistant.rebuild import complete_messages, since_clear
-from assistant.sessions import Session, Sessions
+from assistant.session_file import Session
+from assistant.sessions import Sessions
 
 
 class SessionKeeper:

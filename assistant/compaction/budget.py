@@ -98,11 +98,6 @@ def fits_alone(message_tokens: int, fixed_tokens: int, policy: CompactionPolicy)
     return message_tokens + fixed_tokens < policy.overflow_tokens
 
 
-def undo_fits(total_tokens: int, policy: CompactionPolicy) -> bool:
-    """True when the context that an undo would restore may stand."""
-    return total_tokens <= policy.max_input_length * UNDO_RATIO
-
-
 def _is_trigger_reached(total_tokens: int, policy: CompactionPolicy, reported_tokens: int) -> bool:
     if policy.fires_on_reported_usage and reported_tokens > 0:
         return reported_tokens > policy.threshold

@@ -15,7 +15,7 @@ from assistant.compaction.sections import (
 )
 from assistant.compaction.text_cut import byte_length, take_tail
 from assistant.compaction.transcript import fence_safe, minute_of, shorten_for_reading
-from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text
+from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 
@@ -68,7 +68,7 @@ def digest_sections(
 
 
 def _goal(older: Sequence[Msg], earlier: str, language: Language) -> str:
-    requests = [(message, text) for message in older if message.role == "user" and (text := _text_of(message))]
+    requests = [(message, text) for message in older if message.role == "user" and (text := text_of(message).strip())]
     if not requests:
         return earlier
     newest_mark = _line(language, kind="newest", at="", text="").partition("] ")[2]
@@ -138,7 +138,3 @@ def _tail(body: str, cap_tokens: int, counter: TokenCounter) -> str:
         return body
     tail = take_tail(body, byte_length(body) * limit // size)
     return tail.partition("\n")[2] or tail
-
-
-def _text_of(message: Msg) -> str:
-    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock)).strip()

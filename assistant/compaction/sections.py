@@ -47,14 +47,6 @@ def sections_for(name: SectionList, language: Language) -> tuple[Section, ...]:
     return tuple(Section(*(part.strip() for part in line.split("|", 2))) for line in lines if line.strip())
 
 
-def section_list() -> tuple[Section, ...]:
-    """Every section that a summary of either preset and language may have."""
-    names: tuple[SectionList, ...] = ("copaw", "skill_compose")
-    languages: tuple[Language, ...] = ("en", "zh")
-    known = [section for name in names for language in languages for section in sections_for(name, language)]
-    return (*known, *(running_turn_section(language) for language in languages))
-
-
 def running_turn_section(language: Language) -> Section:
     """The section that holds what is folded of a running turn."""
     return Section(RUNNING_TURN_KEY, render("summary_running_turn_title", language), "")

@@ -137,6 +137,8 @@ def _connect_local(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        # What was forgotten leaves no trace in free pages.
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA journal_size_limit = 4000000")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS vectors (space TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, "

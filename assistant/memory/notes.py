@@ -15,12 +15,10 @@ from assistant.labels import with_labels_filled
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
-from assistant.memory.merge import Conflict, Merge, merge
+from assistant.memory.merge import merge
 from assistant.redaction import mask_secrets
 from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
-
-__all__ = ["OUTSIDE_WRITER", "Conflict", "Merge", "Note", "Notes", "Origin", "merge"]
 
 OUTSIDE_WRITER = "outside"
 """`writer` of a change that was made in an editor or by another program."""

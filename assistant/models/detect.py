@@ -78,11 +78,6 @@ async def look_up_local_servers(
     return LookUp(tuple(probes))
 
 
-async def find_local_servers(timeout_seconds: float = LOOK_SECONDS) -> list[LocalServer]:
-    """The model servers that run on this machine, in order of preference."""
-    return (await look_up_local_servers(timeout_seconds)).servers
-
-
 async def _probe(client: httpx.AsyncClient, host: str, place: Place, timeout_seconds: float) -> Probe:
     base_url = f"http://{host}:{place.port}/v1"
     try:

@@ -62,10 +62,6 @@ class ScriptedModel(ChatModelBase):
         """How many steps nobody has asked for yet."""
         return max(0, len(self._steps) - len(self.requests))
 
-    def add_steps(self, *steps: ScriptStep) -> None:
-        """Lengthen the script."""
-        self._steps.extend(steps)
-
     def assert_complete(self) -> None:
         """Fail unless every step was asked for exactly once and nothing beyond them."""
         if len(self.requests) != len(self._steps):

@@ -8,20 +8,22 @@ import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.memory.log import Origin
+from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
 from assistant.ui.context_panel import compactions_html, context_html, pin_target, preview_html
 from assistant.ui.entries import Transcript
 from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
+from assistant.ui.loading import Loaded, Loading
 from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
-from assistant.ui.ports import ConnectionReport, Loaded, Loading, OpenAssistant
 from assistant.ui.render import (
     ChatMessage,
     Window,
@@ -32,6 +34,10 @@ from assistant.ui.render import (
 )
 from assistant.ui.safe_text import one_line
 from assistant.ui.sessions_panel import sessions_html
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.assembly import Assistant
 
 SUGGESTIONS = (
     "What do you know about me?",
@@ -315,7 +321,7 @@ class ChatDesk:
             else:
                 self._report = await loaded.assistant.test_connection()
         except PalimpsestError as error:
-            self._report = _Report(False, str(error))
+            self._report = ConnectionReport(False, str(error))
         if not tab.session_id:
             return self._empty_face(loaded)
         return self._face(loaded, self._view(loaded, tab.session_id), tab)
@@ -359,18 +365,12 @@ class ChatDesk:
             model=str(model_html(loaded.assistant.model, self._report)),
         )
 
-    def _welcome(self, assistant: OpenAssistant) -> str:
+    def _welcome(self, assistant: Assistant) -> str:
         return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))
 
     def _quiet_face(self, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
         top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
         return Face(messages=messages, top=top, meter=str(meter_html(None)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Report:
-    is_ok: bool
-    text: str
 
 
 async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
@@ -422,7 +422,7 @@ def _pin(view: LiveView, name: str, target: str) -> bool:
     return True
 
 
-def _undo_change(assistant: OpenAssistant, change_id: str, session_id: str) -> None:
+def _undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
     # It is told in the conversation as any other change.
     if assistant.notes.undo(change_id, Origin(WRITER, session_id)) is None:
         gr.Info("Nothing of that change is left: it was undone or written over before.")
@@ -452,7 +452,7 @@ def _own(content: str) -> ChatMessage:
     return ChatMessage(role="assistant", content=str(content))
 
 
-def _top(title: str, assistant: OpenAssistant) -> str:
+def _top(title: str, assistant: Assistant) -> str:
     model = assistant.model
     return str(
         card(
@@ -465,7 +465,7 @@ def _top(title: str, assistant: OpenAssistant) -> str:
     )
 
 
-def _sessions(assistant: OpenAssistant, selected: str) -> str:
+def _sessions(assistant: Assistant, selected: str) -> str:
     return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from assistant.events import ContextCompressed, ContextMeasured, Part
 from assistant.ui.cards import card
 from assistant.ui.meter import meter_parts
-from assistant.ui.ports import ContextItem, Preview
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import short_time
+
+if TYPE_CHECKING:
+    # They bring the agent library with them, which the page does not wait for.
+    from assistant.agent.context import CompactionPreview, ContextItem
 
 _MAX_ITEMS = 150
 _MAX_PREVIEWED = 60
@@ -75,7 +79,7 @@ def pin_target(item: ContextItem) -> str:
     return f"{item.key.message_id} {item.key.kind} {item.key.block_id}" if item.key else ""
 
 
-def preview_html(preview: Preview) -> Markup:
+def preview_html(preview: CompactionPreview) -> Markup:
     """What compacting now would fold, oldest first."""
     shown = preview.folded[:_MAX_PREVIEWED]
     return card(

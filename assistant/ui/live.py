@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from assistant.events import Event
 from assistant.ui.entries import Answered, Retried, Transcript, close_cut_turn, fold, fold_all
-from assistant.ui.ports import OpenConversation
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.conversation import Conversation
 
 UPDATES_PER_SECOND = 12
 _MAX_VIEWS = 32
@@ -16,7 +20,7 @@ _MAX_VIEWS = 32
 class LiveView:
     """Follows one conversation for every tab that shows it; `version` grows with each change."""
 
-    def __init__(self, conversation: OpenConversation) -> None:
+    def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.version = 0
         past = conversation.attach()
@@ -89,7 +93,7 @@ class LiveViews:
         self._views: dict[str, LiveView] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def of(self, conversation: OpenConversation) -> LiveView:
+    def of(self, conversation: Conversation) -> LiveView:
         """The one view of a conversation."""
         view = self._views.pop(conversation.session_id, None)
         if view is None or view.conversation is not conversation:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.errors import ConflictError, PalimpsestError
+from assistant.memory.notes import Note
 from assistant.ui.cards import card
 from assistant.ui.diff import diff_html, unified
 from assistant.ui.file_history import history_html
-from assistant.ui.ports import Loaded, MemoryNote
+from assistant.ui.loading import Loaded
 
 WRITER = "owner"
 FIRST_FILE = "MEMORY.md"
@@ -205,7 +206,7 @@ def as_file_text(editor: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def _opened(name: str, note: MemoryNote) -> OpenFile:
+def _opened(name: str, note: Note) -> OpenFile:
     return OpenFile(name, note.digest, _mark(note.text))
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from markupsafe import Markup
 
+from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
-from assistant.ui.ports import ConnectionReport, ModelInUse
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.models.chat import ChatModel
 
 
-def model_html(model: ModelInUse, report: ConnectionReport | None) -> Markup:
+def model_html(model: ChatModel, report: ConnectionReport | None) -> Markup:
     """The model card; the set-up card where the built-in assistant answers."""
     if not model.is_language_model:
         return card("model_panel", setup=setup_html(model, report))
     return card("model", model=model, report=report_html(report))
 
 
-def setup_html(model: ModelInUse, report: ConnectionReport | None = None) -> Markup:
+def setup_html(model: ChatModel, report: ConnectionReport | None = None) -> Markup:
     """What was tried and what to do; nothing when a language model answers."""
     if model.is_language_model:
         return Markup("")

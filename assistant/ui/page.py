@@ -17,11 +17,12 @@ from assistant.errors import PalimpsestError, SettingsError
 from assistant.settings import Settings
 from assistant.ui.cards import card
 from assistant.ui.guard import Guard, known_hosts
-from assistant.ui.ports import Loaded, Loading, OpenAssistant, Opener
-from assistant.ui.safe_text import one_line
+from assistant.ui.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
     from gradio import Blocks
+
+    from assistant.assembly import Assistant
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -114,10 +115,11 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
     )
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
+    port = _port(settings)
     try:
         _, url, _ = demo.launch(
             server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
-            server_port=_port(settings),
+            server_port=port,
             prevent_thread_lock=True,
             quiet=True,
             show_error=False,
@@ -131,7 +133,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
             app_kwargs={"middleware": [guard], "lifespan": lifespan},
         )
     except OSError as error:
-        raise SettingsError("PALIMPSEST_PORT", f"the page cannot listen there: {one_line(str(error), 120)}") from None
+        raise _cannot_listen(settings, port, error) from None
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
@@ -144,6 +146,15 @@ def _port(settings: Settings) -> int | None:
             opened.bind((settings.host or "127.0.0.1", port))
             return port
     return None
+
+
+def _cannot_listen(settings: Settings, port: int | None, error: OSError) -> SettingsError:
+    host = settings.host or "127.0.0.1"
+    if settings.host:
+        return SettingsError(
+            "PALIMPSEST_HOST", f"the page cannot listen at {host}, port {port}: {error.strerror or error}"
+        )
+    return SettingsError("PALIMPSEST_PORT", f"port {port} is taken by another program. Set another, or none.")
 
 
 def _let_queue_rest(demo: Blocks) -> None:
@@ -163,11 +174,10 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[OpenAssistant]:
+def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[Assistant]:
     from assistant.assembly import open_assistant
 
-    # The ports name what the page needs; what it gets names its own types.
-    return open_assistant(settings)  # type: ignore[return-value]
+    return open_assistant(settings)
 
 
 async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
@@ -175,7 +185,7 @@ async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
     try:
-        opened: AbstractAsyncContextManager[OpenAssistant] = await asyncio.to_thread(opener)
+        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(opener)
         async with opened as assistant:
             loading.finish(Loaded(assistant, await asyncio.to_thread(_token_counter, assistant)))
             await asyncio.Event().wait()
@@ -183,7 +193,7 @@ async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event
         loading.fail(error)
 
 
-def _token_counter(assistant: OpenAssistant) -> Callable[[str], int]:
+def _token_counter(assistant: Assistant) -> Callable[[str], int]:
     from assistant.tokens import TokenCounter, vocabulary_for
 
     return TokenCounter(vocabulary_for(assistant.model.name)).text

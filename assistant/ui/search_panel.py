@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from assistant.ui.cards import card
-from assistant.ui.ports import Hit, Hits, IndexState, OpenAssistant, SessionLine
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import parse_time
+
+if TYPE_CHECKING:
+    # They bring the agent library and the index with them, which the page does not wait for.
+    from assistant.assembly import Assistant
+    from assistant.index.memory_index import IndexStatus, SearchAnswer
+    from assistant.index.search import SearchHit
+    from assistant.sessions import SessionSummary
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 400
@@ -26,7 +33,7 @@ class _ShownHit:
     target: str
 
 
-async def find_html(assistant: OpenAssistant, typed: str) -> str:
+async def find_html(assistant: Assistant, typed: str) -> str:
     """The hits for what stands in the box; empty for an empty box."""
     query = one_line(typed, MAX_QUERY_CHARS)
     if not query:
@@ -35,13 +42,13 @@ async def find_html(assistant: OpenAssistant, typed: str) -> str:
     return str(hits_html(query, found, assistant.conversations.summaries()))
 
 
-def hits_html(query: str, found: Hits, sessions: Sequence[SessionLine]) -> Markup:
+def hits_html(query: str, found: SearchAnswer, sessions: Sequence[SessionSummary]) -> Markup:
     """Hits, best first, each a button that leads to its place."""
     titles = {session.session_id: one_line(session.title, 80) for session in sessions}
     return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
 
 
-def index_html(state: IndexState) -> Markup:
+def index_html(state: IndexStatus) -> Markup:
     """How far the index has come, while it is not complete."""
     if not state.pending:
         return Markup("")
@@ -53,7 +60,7 @@ def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
     return " ".join([session_id, *dict.fromkeys(identifier for identifier in message_ids if identifier)])
 
 
-def _shown(hit: Hit, titles: dict[str, str]) -> _ShownHit:
+def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
     snippet = one_line(hit.snippet, _SNIPPET_CHARS)
     place = f"{hit.path}:{hit.first_line}"
     if not hit.session_id:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from assistant.ui.cards import action, card
-from assistant.ui.ports import SessionLine
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import day_label, list_time
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.sessions import SessionSummary
 
 _MAX_SHOWN = 200
 
@@ -30,7 +34,7 @@ class _Group:
     items: list[_Item]
 
 
-def sessions_html(sessions: Sequence[SessionLine], selected: str, now: dt.datetime) -> Markup:
+def sessions_html(sessions: Sequence[SessionSummary], selected: str, now: dt.datetime) -> Markup:
     """The list; it also tells the page which conversation is open, so that a reload finds it again."""
     groups: list[_Group] = []
     for session in sessions[:_MAX_SHOWN]:

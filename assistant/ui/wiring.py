@@ -14,8 +14,8 @@ from assistant.ui.cards import card
 from assistant.ui.chat import ChatDesk, Tab, tell_refusals
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
+from assistant.ui.loading import Loading
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
-from assistant.ui.ports import Loading
 from assistant.ui.search_panel import find_html, index_html
 
 _Values = list[object]

@@ -13,7 +13,7 @@ from assistant.journal import Journal
 from assistant.journal_rows import BlockRow, QueuedRow, Row
 from assistant.messages import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
 from assistant.rebuild import chain_of, record_of
-from assistant.sessions import Session
+from assistant.session_file import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class _Walker:
         self.seen.is_edit_obeyed = _answer_in(events).startswith(OPENING)
 
     async def refuse_undo(self) -> None:
-        """Talk on until the newest compaction no longer fits, then ask for it back."""
+        """Talk on until the context is nearly full, then take compactions back until one no longer fits."""
         limit = self.assistant.policy.threshold - self.assistant.policy.guard_tokens // 2
         number = 0
         while self.used_tokens < limit and number < 200:
@@ -147,7 +147,10 @@ class _Walker:
             await self.say(
                 f"Diary entry {number}: on day {number} I walked {number} miles along the river and {_FILLER}"
             )
-        events = await self.say("/undo")
+        is_taken_back = True
+        while is_taken_back:
+            events = await self.say("/undo")
+            is_taken_back = any(isinstance(event, CompactionUndone) for event in events)
         notices = [event.text for event in events if isinstance(event, Notice)]
         self.seen.refusal = next((text for text in notices if "do not fit any more" in text), "")
 

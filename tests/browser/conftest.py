@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from assistant.settings import Settings
+from assistant.ui.loading import Opener
 from assistant.ui.page import PageServer, start
-from assistant.ui.ports import OpenAssistant
 from tests.fakes.conversation import FakeAssistant, fake_assistant, opened, past_conversation
 
 CHROMIUM_FLAGS = (
@@ -26,7 +25,7 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 WAIT_MILLISECONDS = 20_000
-Serve = Callable[[Callable[[], AbstractAsyncContextManager[OpenAssistant]], Path], PageServer]
+Serve = Callable[[Opener, Path], PageServer]
 
 
 @dataclass
@@ -74,7 +73,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Generator[Serve]:
     """Serves the page of whatever assistant a factory opens, on a free port, until the session ends."""
     servers: list[PageServer] = []
 
-    def serve_one(opener: Callable[[], AbstractAsyncContextManager[OpenAssistant]], home: Path) -> PageServer:
+    def serve_one(opener: Opener, home: Path) -> PageServer:
         servers.append(start(Settings(home=home), opener))
         return servers[-1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.compaction.budget import Budget, Guards, Occupied, fits_alone, measure, undo_fits
+from assistant.compaction.budget import Budget, Guards, Occupied, fits_alone, measure
 from assistant.compaction.policy import policy_for
 
 COPAW = policy_for("copaw", 100_000)
@@ -106,8 +106,3 @@ def test_at_overflow_only_what_is_always_kept_stays() -> None:
 def test_a_message_that_cannot_fit_even_alone_is_known_before_it_is_sent() -> None:
     assert fits_alone(90_000, 4_999, COPAW)
     assert not fits_alone(90_000, 5_000, COPAW)
-
-
-def test_an_undo_must_leave_a_tenth_of_the_window() -> None:
-    assert undo_fits(90_000, COPAW)
-    assert not undo_fits(90_001, COPAW)

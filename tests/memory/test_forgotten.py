@@ -9,8 +9,8 @@ import pytest
 
 from assistant.errors import ForgottenError
 from assistant.memory.forgotten import ForgottenLines
-from assistant.memory.log import MemoryLog
-from assistant.memory.notes import OWNER_WRITER, Notes, Origin
+from assistant.memory.log import MemoryLog, Origin
+from assistant.memory.notes import OWNER_WRITER, Notes
 from assistant.workspace import Workspace
 
 AT = "2026-11-30T12:00:00.000+00:00"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from assistant.ui.loading import Loaded
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, as_file_text, is_edited
-from assistant.ui.ports import Loaded
 from tests.fakes.conversation import fake_assistant
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from assistant.settings import Settings
 from assistant.ui.layout import head
+from assistant.ui.loading import Loading
 from assistant.ui.page import build
-from assistant.ui.ports import Loading
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from assistant.ui.chat import ChatDesk, Face, Tab
 from assistant.ui.context_panel import pin_target, preview_html
 from assistant.ui.full_text import MAX_CHARS, full_text_html
 from assistant.ui.live import LiveViews
-from assistant.ui.ports import Loaded, Loading
+from assistant.ui.loading import Loaded, Loading
 from tests.fakes.conversation import (
     ARTIFACT_ID,
     DENTIST_KEY,

@@ -49,7 +49,11 @@ class StepHook(MiddlewareBase):
     async def on_acting(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
     ) -> AsyncGenerator[Any, None]:
-        """Keeps the result: the agent has it in its context by the time the last chunk was taken."""
+        """Keeps that the call begins, so that a kill never asks again about what ran, and then its result.
+
+        The agent has the result in its context by the time the last chunk was taken.
+        """
+        self._keep()
         async for chunk in next_handler(**input_kwargs):
             yield chunk
         self._keep()
