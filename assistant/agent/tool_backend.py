@@ -26,9 +26,9 @@ OUTPUT_MAX_BYTES = 1_000_000
 """Bytes kept of each stream of a command, half from its start and half from its end."""
 FILE_MAX_BYTES = 50_000_000
 """Larger files are not taken into memory; a command can look at parts of them."""
-_READ_BYTES = 65_536
 _BINARY_TYPES = {".pdf"}
 _DRAIN_SECONDS = 0.5
+_DRAIN_STEP_SECONDS = 0.01
 
 WriteMemory = Callable[[Path, str], None]
 
@@ -70,23 +70,20 @@ class ToolBackend(LocalBackend):
     ) -> ExecResult:
         """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
         try:
-            process = await _start(_prepared(command), cwd or str(self._start_folder))
+            program = await _start(_prepared(command), cwd or str(self._start_folder))
         except OSError as error:
             return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
         try:
             async with asyncio.timeout(timeout):
-                stdout, stderr, _ = await asyncio.gather(
-                    _collect(process.stdout), _collect(process.stderr), process.wait()
-                )
+                await program.exited.wait()
+                # Children left in the background would hold the pipes, and outlive the turn.
+                program.kill_group()
+                await program.drain()
         except TimeoutError:
-            await _kill_group(process)
             return ExecResult(exit_code=-1, stdout=b"", stderr=b"timed out")
-        except asyncio.CancelledError:
-            await _kill_group(process)
-            raise
-        # Children left in the background would hold the pipes of the next command and outlive the turn.
-        await _kill_group(process)
-        return ExecResult(exit_code=process.returncode or 0, stdout=stdout, stderr=stderr)
+        finally:
+            await program.end()
+        return ExecResult(exit_code=program.exit_code, stdout=program.stdout.content(), stderr=program.stderr.content())
 
 
 def shell_environment() -> dict[str, str]:
@@ -132,10 +129,96 @@ def _refuse_secret(path: Path) -> None:
         raise OSError(f"{path.name} holds secrets and is never opened.")
 
 
-async def _start(command: list[str], folder: str) -> asyncio.subprocess.Process:
-    """The started process; a cancellation while it starts ends it too."""
+class _Program(asyncio.SubprocessProtocol):
+    """A running program and what it has written so far.
+
+    asyncio's own `Process.wait` waits for the pipes too, and a child that went into a session of its own can hold them
+    for ever; here the end of the program is an event of its own.
+    """
+
+    def __init__(self) -> None:
+        self.exited = asyncio.Event()
+        self.stdout = _Output()
+        self.stderr = _Output()
+        self._open_pipes = {1, 2}
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 while it runs."""
+        return (self._transport.get_returncode() if self._transport else None) or 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        (self.stdout if fd == 1 else self.stderr).add(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self._open_pipes.discard(fd)
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def kill_group(self) -> None:
+        """End it and every child that did not leave its group."""
+        if self._transport is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            if os.name == "nt":
+                self._transport.kill()
+            else:
+                os.killpg(self._transport.get_pid(), signal.SIGKILL)
+
+    async def drain(self) -> None:
+        """Take what is still in the pipes; a pipe that stays open and silent is given up."""
+        silent_seconds, total = 0.0, -1
+        while self._open_pipes and silent_seconds < _DRAIN_SECONDS:
+            await asyncio.sleep(_DRAIN_STEP_SECONDS)
+            written = self.stdout.total + self.stderr.total
+            silent_seconds = silent_seconds + _DRAIN_STEP_SECONDS if written == total else 0.0
+            total = written
+
+    async def end(self) -> None:
+        """Leave nothing of it: no process of its group, no open pipe."""
+        self.kill_group()
+        if self._transport is not None:
+            # Only a killed process is waited for, and that is over at once.
+            await self.exited.wait()
+            self._transport.close()
+
+
+class _Output:
+    """What a stream brought: all of it while it is small; of much the start and the end, and how much lies between."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        half = OUTPUT_MAX_BYTES // 2
+        self.total += len(piece)
+        room = half - len(self._head)
+        self._head += piece[:room]
+        self._tail += piece[max(room, 0) :]
+        del self._tail[: max(0, len(self._tail) - half)]
+
+    def content(self) -> bytes:
+        """What was kept, with a line between start and end that says what is missing."""
+        omitted = self.total - len(self._head) - len(self._tail)
+        if not omitted:
+            return bytes(self._head + self._tail)
+        return bytes(self._head) + f"\n[{omitted} bytes of output left out here]\n".encode() + bytes(self._tail)
+
+
+async def _start(command: list[str], folder: str) -> _Program:
+    """The started program; a cancellation while it starts ends it too."""
     starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
+        asyncio.get_running_loop().subprocess_exec(
+            _Program,
             *command,
             cwd=folder,
             env=shell_environment(),
@@ -146,39 +229,8 @@ async def _start(command: list[str], folder: str) -> asyncio.subprocess.Process:
         )
     )
     try:
-        return await asyncio.shield(starting)
+        return (await asyncio.shield(starting))[1]
     except asyncio.CancelledError:
-        await _kill_group(await starting)
+        _, program = await starting
+        await program.end()
         raise
-
-
-async def _collect(stream: asyncio.StreamReader | None) -> bytes:
-    """All of a stream while it is small; of a large one the start and the end with a line between that says so."""
-    if stream is None:
-        return b""
-    head, tail, total = bytearray(), bytearray(), 0
-    half = OUTPUT_MAX_BYTES // 2
-    while piece := await stream.read(_READ_BYTES):
-        total += len(piece)
-        room = half - len(head)
-        head += piece[:room]
-        tail += piece[max(room, 0) :]
-        del tail[: max(0, len(tail) - half)]
-    if total <= len(head) + len(tail):
-        return bytes(head + tail)
-    omitted = total - len(head) - len(tail)
-    return bytes(head) + f"\n[{omitted} bytes of output left out here]\n".encode() + bytes(tail)
-
-
-async def _kill_group(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "nt":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-    # Read the pipes to their end, so that nothing of the process is left open. One that a child took into a session of
-    # its own never ends, so the wait is short.
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            await asyncio.gather(_collect(process.stdout), _collect(process.stderr))

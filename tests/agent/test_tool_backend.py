@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 import psutil
@@ -69,6 +70,39 @@ async def test_a_cancel_ends_the_whole_process_group(backend: ToolBackend) -> No
 async def test_a_child_left_in_the_background_ends_with_the_command(backend: ToolBackend) -> None:
     await backend.exec_shell(["/bin/sh", "-c", f"sleep {seconds(4713)} >/dev/null 2>&1 &"])
     assert await all_gone(seconds(4713))
+
+
+async def test_a_child_that_holds_the_pipe_is_not_waited_for(backend: ToolBackend) -> None:
+    result = await backend.exec_shell(["/bin/sh", "-c", f"echo first; sleep {seconds(4714)} & echo last"])
+    assert (result.exit_code, result.stdout) == (0, b"first\nlast\n")
+    assert await all_gone(seconds(4714))
+
+
+@pytest.mark.skipif(not shutil.which("setsid"), reason="needs setsid")
+@pytest.mark.parametrize("is_left", [True, False], ids=["left behind", "waited for"])
+async def test_a_child_in_a_session_of_its_own_delays_neither_the_end_nor_a_stop(
+    backend: ToolBackend, is_left: bool
+) -> None:
+    marker = seconds(4715)
+    child = f"setsid sh -c 'touch ready; exec sleep {marker}' & while [ ! -e ready ]; do :; done; echo told"
+    task = asyncio.create_task(backend.exec_shell(["/bin/sh", "-c", child if is_left else f"{child}; wait"]))
+    if is_left:
+        assert (await task).stdout == b"told\n"
+    else:
+        while not children_that_run(f"sleep {marker}"):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    for process in psutil.process_iter(["cmdline"]):
+        if process.info["cmdline"] == ["sleep", marker]:
+            process.kill()
+
+
+async def test_all_that_was_written_before_the_end_is_there(backend: ToolBackend) -> None:
+    for _ in range(20):
+        result = await backend.exec_shell(["/bin/sh", "-c", "head -c 300000 /dev/zero; head -c 70000 /dev/zero >&2"])
+        assert (len(result.stdout), len(result.stderr)) == (300_000, 70_000)
 
 
 async def test_keys_do_not_reach_a_command(backend: ToolBackend, monkeypatch: pytest.MonkeyPatch) -> None:
