@@ -134,9 +134,9 @@ class Conversation:
 
     def take_up_queued(self) -> None:
         """Messages that were queued when the process ended stand in the context now, and wait for *Continue*."""
-        for message in self._keeper.waiting():
-            self._deny_parked(text_of(message))
-            self._keeper.start_turn(message)
+        if waiting := self._keeper.waiting():
+            self._deny_parked(text_of(waiting[0]))
+            self._keeper.start_turn(*waiting)
             self._keeper.keep()
 
     def answer(self, call_id: str, is_allowed: bool) -> None:

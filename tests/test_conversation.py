@@ -97,6 +97,21 @@ async def test_messages_are_queued_and_answered_in_order(home: Path) -> None:
     model.assert_complete()
 
 
+async def test_many_queued_messages_are_taken_up_in_one_go(home: Path) -> None:
+    model = ScriptedModel([[asyncio.Event()]])
+    async with scripted_assistant(home, model, max_input_length=128_000) as assistant:
+        conversation = assistant.conversations.create()
+        for number in range(300):
+            conversation.ask(f"message {number}")
+    async with scripted_assistant(home, ScriptedModel([[text("All read.")]]), max_input_length=128_000) as assistant:
+        conversation = assistant.conversations.open(conversation.session_id)
+        taken = questions(conversation.attach().history)
+        told = await say(assistant, conversation, "And?")
+
+    assert taken == [f"message {number}" for number in range(300)]
+    assert said_in(told) == "All read."
+
+
 async def test_white_space_around_a_message_is_kept(home: Path) -> None:
     model = ScriptedModel([[text("Python.")]])
     async with scripted_assistant(home, model) as assistant:

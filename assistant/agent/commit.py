@@ -72,11 +72,11 @@ class SessionKeeper:
         gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
         return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
 
-    def start_turn(self, message: Msg) -> None:
+    def start_turn(self, *messages: Msg) -> None:
         """The user's message stands in the journal, and then in the context, before anything is done with it."""
         # What healing put into the context comes first: it belongs to an older message.
-        self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, message])
-        self.state.context.append(message)
+        self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, *messages])
+        self.state.context.extend(messages)
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
