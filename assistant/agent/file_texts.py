@@ -41,7 +41,7 @@ def like_before(before: bytes, text: str) -> bytes:
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     middle = [_ended(line, line_end) for line in new[start : len(new) - end]]
-    written = "".join([*old[:start], *middle, *old[len(old) - end :]])
+    written = _joined([*old[:start], *middle, *old[len(old) - end :]])
     try:
         return mark + written.encode(encoding)
     except UnicodeEncodeError:
@@ -65,6 +65,14 @@ def _common(old: list[str], new: list[str]) -> int:
             break
         count += 1
     return count
+
+
+def _joined(lines: list[str]) -> str:
+    """The lines as one text; an old `\\r` before a new `\\n` would be one line end with it and becomes `\\n` itself."""
+    pairs = zip(lines, [*lines, ""][1:], strict=True)
+    return "".join(
+        f"{line[:-1]}\n" if line.endswith("\r") and after.startswith("\n") else line for line, after in pairs
+    )
 
 
 def _has_end(line: str) -> bool:

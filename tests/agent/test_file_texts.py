@@ -28,6 +28,10 @@ def test_line_ends_of_untouched_lines_stay_in_a_mixed_file() -> None:
     assert like_before(before, "one\ntwo\n3\nfour\nfive") == b"one\r\ntwo\n3\nfour\rfive"
 
 
+def test_a_new_empty_line_behind_an_old_return_is_a_line_of_its_own() -> None:
+    assert like_before(b"\r", "\n\n") == b"\n\n"
+
+
 def test_what_the_encoding_cannot_hold_makes_the_file_utf8() -> None:
     assert like_before(b"caf\xe9\n", "café 咖啡\n") == "café 咖啡\n".encode()
 
