@@ -262,21 +262,27 @@ class ChatDesk:
             yield face
 
     async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
-        face = self._empty_face(loaded)
+        problem = None
         if tab.session_id:
             try:
                 view = self._view(loaded, tab.session_id)
             except PalimpsestError as error:
-                face = replace(face, messages=[_own(card("not_loaded", error=str(error)))])
+                problem = error
             else:
                 async for followed in self._follow(loaded, view, tab, tab_hash):
                     yield followed
                 return
         ticket = self._take_ticket(tab_hash)
-        yield face
+        yield self._face_of_none(loaded, problem)
         # What this tab followed until now may have sent its last update at the same moment.
         await asyncio.sleep(2 / UPDATES_PER_SECOND)
-        yield face if self._holds(tab_hash, ticket) else Face()
+        # Drawn anew: a click may have changed it meanwhile, and an old face would take that back.
+        yield self._face_of_none(loaded, problem) if self._holds(tab_hash, ticket) else Face()
+
+    def _face_of_none(self, loaded: Loaded, problem: PalimpsestError | None) -> Face:
+        """The face without a conversation, or without the one that cannot be opened."""
+        face = self._empty_face(loaded)
+        return face if problem is None else replace(face, messages=[_own(card("not_loaded", error=str(problem)))])
 
     async def _follow(
         self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
