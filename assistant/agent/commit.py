@@ -53,6 +53,7 @@ class SessionKeeper:
         self._sessions = sessions
         self._now = now
         self._language = language
+        self._known_pins: dict[BlockKey, Pin] = {}
         state.session_id = session.session_id
         self._swap(session)
 
@@ -160,12 +161,12 @@ class SessionKeeper:
 
     def pins_of(self, keys: Sequence[BlockKey]) -> list[Pin]:
         """The blocks of these keys as pins, in the order of the keys; a key the journal does not know is left out."""
-        if not keys:
-            return []
-        rows = self._journal.rows(self.session.session_id, include_dropped=True)
-        known = {row.key: row for row in rows if isinstance(row, BlockRow)}
-        found = [known[key] for key in keys if key in known]
-        return [Pin(row.key, row.role, row.at, block_text(row.block)) for row in found]
+        if not self._known_pins.keys() >= set(keys):
+            # A row never changes, so the journal is read for pins that are new, not at every check.
+            rows = self._journal.rows(self.session.session_id, include_dropped=True)
+            found = [row for row in rows if isinstance(row, BlockRow) and row.key in keys]
+            self._known_pins |= {row.key: Pin(row.key, row.role, row.at, block_text(row.block)) for row in found}
+        return [self._known_pins[key] for key in keys if key in self._known_pins]
 
     def render_summary(self, summary: str, messages: Sequence[Msg]) -> str:
         """What the model reads before the messages: the summary, and the pins that are not among them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
@@ -12,25 +11,27 @@ import numpy as np
 import numpy.typing as npt
 
 from assistant.index.calibration import Calibration
+from assistant.index.databases import open_database
 
 Vector = npt.NDArray[np.float32]
 
 # Kept although no chunk has the text now, so that an undone edit costs nothing; older ones go.
 KEPT_UNUSED = 50
 _IN_ONE_QUERY = 500
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
+    "digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))",
+    "CREATE TABLE IF NOT EXISTS calibrations (model TEXT NOT NULL, dimensions INTEGER NOT NULL, unrelated REAL, "
+    "related REAL, low REAL, high REAL, low_across REAL, high_across REAL, PRIMARY KEY (model, dimensions))",
+)
 
 
 class EmbeddingCache:
     """Makes sure that the same text is never embedded twice by one model. A damaged file is begun anew."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._lock = threading.Lock()
-        try:
-            self._connection = _connect(path)
-        except sqlite3.DatabaseError:
-            path.unlink(missing_ok=True)
-            self._connection = _connect(path)
+        self._connection = open_database(path, _TABLES)
 
     def close(self) -> None:
         """Close the file."""
@@ -91,28 +92,3 @@ class EmbeddingCache:
         with self._lock:
             self._connection.execute("PRAGMA incremental_vacuum").fetchall()
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
-    try:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT "
-            "NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))"
-        )
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS calibrations (model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
-            "unrelated REAL, related REAL, low REAL, high REAL, low_across REAL, high_across REAL, "
-            "PRIMARY KEY (model, dimensions))"
-        )
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise sqlite3.DatabaseError("pages are damaged")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

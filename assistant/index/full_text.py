@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from assistant.errors import IndexingError
 from assistant.index.chunker import CHUNKER_VERSION, Chunk, ChunkKind
+from assistant.index.databases import remove_database
 from assistant.index.dates import DateRange
 from assistant.index.question import Question
 from assistant.index.terms import TERMS_VERSION, spaced
@@ -112,16 +112,6 @@ def open_full_text(path: Path) -> FullText:
     except IndexingError:
         remove_database(path)
         return FullText(path)
-
-
-def remove_database(path: Path) -> None:
-    """Delete a SQLite file with what belongs to it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        file = path.with_name(path.name + suffix)
-        if file.is_dir() and not file.is_symlink():
-            shutil.rmtree(file)
-        else:
-            file.unlink(missing_ok=True)
 
 
 class FullText:

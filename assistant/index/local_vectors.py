@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from assistant.errors import IndexingError
 from assistant.index.blas import use_one_thread
+from assistant.index.databases import open_database
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS vectors (space TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, "
+    "vector BLOB NOT NULL, PRIMARY KEY (space, key))",
+)
 
 
 class LocalStore:
@@ -23,7 +29,7 @@ class LocalStore:
         self._path = path
         self._space = space
         self._lock = threading.Lock()
-        self._connection = self._connect()
+        self._connection = open_database(path, _TABLES)
         self._rows: dict[str, int] = {}
         self._keys: list[str] = []
         self._digests: dict[str, str] = {}
@@ -78,13 +84,6 @@ class LocalStore:
         """Close the file."""
         self._connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        try:
-            return _connect_local(self._path)
-        except sqlite3.DatabaseError:
-            self._path.unlink(missing_ok=True)
-            return _connect_local(self._path)
-
     def _load(self) -> None:
         rows = self._connection.execute(
             "SELECT key, digest, vector FROM vectors WHERE space = ?", (self._space.collection_name,)
@@ -128,25 +127,3 @@ class LocalStore:
     def _give_back(self) -> None:
         with self._lock:
             self._connection.execute("PRAGMA incremental_vacuum").fetchall()
-
-
-def _connect_local(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
-    try:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        # What was forgotten leaves no trace in free pages.
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA journal_size_limit = 4000000")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (space TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, "
-            "vector BLOB NOT NULL, PRIMARY KEY (space, key))"
-        )
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise sqlite3.DatabaseError("pages are damaged")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

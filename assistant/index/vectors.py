@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from assistant.atomic_io import replace_text
 from assistant.errors import IndexingError, SettingsError
-from assistant.index.full_text import remove_database
+from assistant.index.databases import remove_database
 from assistant.index.local_vectors import LocalStore
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace, VectorStore
 
