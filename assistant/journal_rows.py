@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from assistant.atomic_io import encode
-from assistant.events import CompactionReason, FinishReason, FlushState, RecalledLine
+from assistant.compaction.record import CompactionRecord
+from assistant.events import FinishReason, FlushState, RecalledLine
 from assistant.messages import Block, BlockKey, TextBlock
 
 RowKind = Literal["block", "queued", "compaction", "turn_end", "undone", "dropped", "flush", "recalled", "deleted"]
@@ -56,33 +57,6 @@ class QueuedRow:
     def key(self) -> BlockKey:
         """The key of the block row to come."""
         return BlockKey(self.message_id, self.block.type, self.block.id)
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionRow:
-    """The record of one compaction: what was folded under which summary, and every field of its event."""
-
-    session_id: str
-    compaction_id: str
-    parent_id: str | None
-    at: str
-    keys: tuple[BlockKey, ...]
-    previous_summary: str
-    summary: str
-    reason: CompactionReason
-    previous_tokens: int
-    after_tokens: int
-    context_limit: int
-    threshold_tokens: int
-    folded_messages: int
-    kept_turns: int
-    summary_tokens: int
-    fallback: bool
-    carried_over: tuple[str, ...] = ()
-    read_files: tuple[str, ...] = ()
-    modified_files: tuple[str, ...] = ()
-    flush: FlushState = "pending"
-    kind: Literal["compaction"] = "compaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +123,9 @@ class DeletedRow:
     kind: Literal["deleted"] = "deleted"
 
 
-Row = BlockRow | QueuedRow | CompactionRow | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
+Row = (
+    BlockRow | QueuedRow | CompactionRecord | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
+)
 
 _ROW: TypeAdapter[Row] = TypeAdapter(Annotated[Row, Field(discriminator="kind")])
 

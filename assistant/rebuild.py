@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row, UndoneRow
+from assistant.compaction.record import CompactionRecord
+from assistant.journal_rows import BlockRow, DroppedRow, Row, UndoneRow
 from assistant.messages import Block, BlockKey, BlockKind, Msg, copy_with_blocks, iterate_blocks
 
 NEWEST: Final = "newest"
@@ -82,9 +83,9 @@ def since_clear(rows: Sequence[Row]) -> list[Row]:
     return list(rows[clears[-1] + 1 :] if clears else rows)
 
 
-def record_of(rows: Sequence[Row], compaction_id: str | None) -> CompactionRow | None:
+def record_of(rows: Sequence[Row], compaction_id: str | None) -> CompactionRecord | None:
     """The record of this id; with `NEWEST` the newest one that was not taken back."""
-    records = [row for row in rows if isinstance(row, CompactionRow)]
+    records = [row for row in rows if isinstance(row, CompactionRecord)]
     if compaction_id == NEWEST:
         undone = undone_ids(rows)
         standing = [record for record in records if record.compaction_id not in undone]
@@ -93,10 +94,10 @@ def record_of(rows: Sequence[Row], compaction_id: str | None) -> CompactionRow |
     return standing[-1] if standing else None
 
 
-def chain_of(rows: Sequence[Row], record: CompactionRow | None) -> list[CompactionRow]:
+def chain_of(rows: Sequence[Row], record: CompactionRecord | None) -> list[CompactionRecord]:
     """The record and those it reaches over parent ids, newest first."""
-    by_id = {row.compaction_id: row for row in rows if isinstance(row, CompactionRow)}
-    chain: list[CompactionRow] = []
+    by_id = {row.compaction_id: row for row in rows if isinstance(row, CompactionRecord)}
+    chain: list[CompactionRecord] = []
     while record and record not in chain:
         chain.append(record)
         record = by_id.get(record.parent_id) if record.parent_id else None

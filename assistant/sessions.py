@@ -18,11 +18,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assistant.atomic_io import replace_file, sync_folder
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
 from assistant.journal import Journal, artifact_ids_of
 from assistant.journal_list import JournalSession
-from assistant.journal_rows import BlockRow, CompactionRow, DeletedRow, DroppedRow, Row, instant
+from assistant.journal_rows import BlockRow, DeletedRow, DroppedRow, Row, instant
 from assistant.messages import Msg, block_keys
 from assistant.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.session_file import (
@@ -305,7 +306,7 @@ def session_paths(*folders: Path) -> list[Path]:
 def _completed(stored: Session, rows: list[Row]) -> Session:
     """The stored context with what the journal has beyond it; a `clear` that the file does not know yet counts."""
     before_clear = rows[: len(rows) - len(since_clear(rows))]
-    if any(isinstance(row, CompactionRow) and row.compaction_id == stored.compaction_id for row in before_clear):
+    if any(isinstance(row, CompactionRecord) and row.compaction_id == stored.compaction_id for row in before_clear):
         stored.summary, stored.compaction_id = "", None
     if stored.compaction_id and record_of(rows, stored.compaction_id) is None:
         rows = _from_first_of(stored.messages, rows)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from assistant.artifacts import ARTIFACT_ID_KEY
+from assistant.compaction.record import CompactionRecord
 from assistant.events import (
     ContextCompressed,
     Event,
@@ -22,7 +23,7 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, CompactionRow, FlushRow, RecalledRow, Row, TurnEndRow
+from assistant.journal_rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -86,7 +87,7 @@ class _Teller:
                 self._tell_user(row)
             elif row.role == "assistant":
                 self._tell_assistant(row)
-        elif isinstance(row, CompactionRow) and row.compaction_id in self._happened:
+        elif isinstance(row, CompactionRecord) and row.compaction_id in self._happened:
             flush = self._flushes.get(row.compaction_id, row.flush)
             self._aside.append(compressed_event(row, flush, is_undone=row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
@@ -167,7 +168,7 @@ class _Teller:
         self.events.append(turn)
 
 
-def compressed_event(row: CompactionRow, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
+def compressed_event(row: CompactionRecord, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
     """How a compaction is told; `flush` is how far its flush has come."""
     return ContextCompressed(
         compaction_id=row.compaction_id,

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from assistant.assembly import Assistant, open_assistant
+from assistant.compaction.record import CompactionRecord
 from assistant.conversation import Conversation
 from assistant.events import (
     CompactionUndone,
@@ -33,7 +34,7 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, CompactionRow, read_row
+from assistant.journal_rows import BlockRow, read_row
 from assistant.messages import BlockKey
 from assistant.rebuild import since_clear
 from assistant.session_file import file_names
@@ -147,7 +148,7 @@ def _account_for_page(conversation: Conversation, assistant: Assistant) -> None:
     blocks = [row for row in rows if isinstance(row, BlockRow)]
     names = [(row.key.kind, row.message_id if row.role == "user" else row.key.block_id) for row in blocks]
     assert {name: shown[name] for name in names} == dict.fromkeys(names, 1)
-    since = {row.compaction_id for row in since_clear(rows) if isinstance(row, CompactionRow)}
+    since = {row.compaction_id for row in since_clear(rows) if isinstance(row, CompactionRecord)}
     cards = [event.compaction_id for event in history if isinstance(event, ContextCompressed) and not event.is_undone]
     session = assistant.store.sessions.load(conversation.session_id)
     assert [name for name in cards if name in since][-1:] == [name for name in [session.compaction_id] if name]
@@ -157,7 +158,7 @@ def _account_for_context(conversation: Conversation, assistant: Assistant) -> No
     rows = assistant.store.journal.rows(conversation.session_id)
     cards = [event for event in conversation.attach().history if isinstance(event, ContextCompressed)]
     standing = {card.compaction_id for card in cards if not card.is_undone}
-    records = [row for row in rows if isinstance(row, CompactionRow) and row.compaction_id in standing]
+    records = [row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id in standing]
     folded = [key for row in records for key in row.keys]
     inside = context_keys(conversation)
     healed = [key for key in inside if key not in set(standing_blocks(conversation, assistant))]

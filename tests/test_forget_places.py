@@ -15,12 +15,13 @@ import pytest
 
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import PalimpsestError
 from assistant.events import RecalledLine
 from assistant.forget import ForgetFiles, ForgetItem, find_passages
 from assistant.forget_places import Gone, Places
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, RecalledRow
+from assistant.journal_rows import BlockRow, RecalledRow
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
@@ -135,8 +136,8 @@ def summary() -> str:
     return f"## Goal\n- keep facts\n\n## Key context\n- {EN}\n- {ZH}"
 
 
-def folding(messages: Sequence[Msg]) -> CompactionRow:
-    return CompactionRow(
+def folding(messages: Sequence[Msg]) -> CompactionRecord:
+    return CompactionRecord(
         session_id="talk",
         compaction_id="c1",
         parent_id=None,

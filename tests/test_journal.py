@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from assistant.atomic_io import append_lines
+from assistant.compaction.record import CompactionRecord
 from assistant.events import RecalledLine
 from assistant.journal import RECALL_SOURCE, Journal
 from assistant.journal_list import JournalSession
 from assistant.journal_rows import (
     BlockRow,
-    CompactionRow,
     DeletedRow,
     DroppedRow,
     FlushRow,
@@ -81,8 +81,8 @@ def answer(number: int) -> Msg:
     return AssistantMsg("palimpsest", blocks, id=f"reply-{number}")
 
 
-def compaction(compaction_id: str, keys: tuple[BlockKey, ...] = (), parent_id: str | None = None) -> CompactionRow:
-    return CompactionRow(
+def compaction(compaction_id: str, keys: tuple[BlockKey, ...] = (), parent_id: str | None = None) -> CompactionRecord:
+    return CompactionRecord(
         session_id="s",
         compaction_id=compaction_id,
         parent_id=parent_id,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row, UndoneRow
+from assistant.compaction.record import CompactionRecord
+from assistant.journal_rows import BlockRow, DroppedRow, Row, UndoneRow
 from assistant.messages import (
     AssistantMsg,
     BlockKey,
@@ -46,8 +47,8 @@ def rows_of(messages: list[Msg]) -> list[Row]:
     ]
 
 
-def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRow:
-    return CompactionRow(
+def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRecord:
+    return CompactionRecord(
         session_id="s",
         compaction_id=compaction_id,
         parent_id=parent_id,

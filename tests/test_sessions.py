@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, Row
+from assistant.journal_rows import BlockRow, DroppedRow, Row
 from assistant.messages import (
     AssistantMsg,
     BlockKey,
@@ -89,8 +90,8 @@ def session_of(*numbers: int, session_id: str = "s") -> Session:
     return Session("owner", session_id, messages=turns(*numbers))
 
 
-def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRow:
-    return CompactionRow(
+def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRecord:
+    return CompactionRecord(
         session_id="s",
         compaction_id=compaction_id,
         parent_id=parent_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assistant.compaction.record import CompactionRecord
 from assistant.events import (
     ContextCompressed,
     Event,
@@ -14,7 +15,7 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, CompactionRow, DroppedRow, FlushRow, RecalledRow, Row, UndoneRow
+from assistant.journal_rows import BlockRow, DroppedRow, FlushRow, RecalledRow, Row, UndoneRow
 from assistant.messages import (
     Base64Source,
     Block,
@@ -43,8 +44,8 @@ def assistant(number: int, *blocks: Block) -> list[Row]:
     return [BlockRow("s", "u", f"reply-{number}", "assistant", "p", block, ANSWERED, "") for block in blocks]
 
 
-def record(compaction_id: str, parent_id: str | None = None) -> CompactionRow:
-    return CompactionRow(
+def record(compaction_id: str, parent_id: str | None = None) -> CompactionRecord:
+    return CompactionRecord(
         "s", compaction_id, parent_id, ASKED, (), "", "sum", "manual", 9, 3, 10, 7, 2, 1, 1, False, ("Goal",)
     )  # fmt: skip
 

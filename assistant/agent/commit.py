@@ -19,7 +19,6 @@ from assistant.events import FinishReason, RecalledLine
 from assistant.journal import Journal
 from assistant.journal_rows import (
     BlockRow,
-    CompactionRow,
     DroppedRow,
     DropReason,
     QueuedRow,
@@ -95,23 +94,21 @@ class SessionKeeper:
         self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
         self._save(self._current())
 
-    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> CompactionRow:
+    def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
-        row = compaction_row(self.session.session_id, record)
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [record])
         after = replace(
             self._current(), messages=list(messages), summary=record.summary, compaction_id=record.compaction_id
         )
         self._save(after)
         self._swap(after)
-        return row
 
     def replace_messages(self, messages: Sequence[Msg]) -> None:
         """The same blocks, some of them shortened; what they said in full is in the journal or an artifact already."""
         self.keep()
         self.state.context = list(messages)
 
-    def undo_compaction(self, fit: Callable[[Sequence[Msg], str], list[Msg]]) -> CompactionRow:
+    def undo_compaction(self, fit: Callable[[Sequence[Msg], str], list[Msg]]) -> CompactionRecord:
         """Take the newest compaction back and return it.
 
         `fit` gets the messages and the summary that would stand then, and returns the messages as they can stand in the
@@ -129,10 +126,10 @@ class SessionKeeper:
         self._swap(after)
         return row
 
-    def newest_compaction(self) -> CompactionRow | None:
+    def newest_compaction(self) -> CompactionRecord | None:
         """The record under the present summary; None when there is none."""
         for row in reversed(self._rows()):
-            if isinstance(row, CompactionRow) and row.compaction_id == self.session.compaction_id:
+            if isinstance(row, CompactionRecord) and row.compaction_id == self.session.compaction_id:
                 return row
         return None
 
@@ -205,32 +202,6 @@ class SessionKeeper:
 
     def _rows(self) -> list[Row]:
         return self._journal.rows(self.session.session_id)
-
-
-def compaction_row(session_id: str, record: CompactionRecord) -> CompactionRow:
-    """The record as the journal writes it; its flush is still to come."""
-    return CompactionRow(
-        session_id=session_id,
-        compaction_id=record.compaction_id,
-        parent_id=record.parent_id,
-        at=record.at,
-        keys=record.keys,
-        previous_summary=record.previous_summary,
-        summary=record.summary,
-        reason=record.reason,
-        previous_tokens=record.previous_tokens,
-        after_tokens=record.after_tokens,
-        context_limit=record.context_limit,
-        threshold_tokens=record.threshold_tokens,
-        folded_messages=record.folded_messages,
-        kept_turns=record.kept_turns,
-        summary_tokens=record.summary_tokens,
-        fallback=record.fallback,
-        carried_over=record.carried_over,
-        read_files=record.read_files,
-        modified_files=record.modified_files,
-        flush="pending",
-    )
 
 
 def _message_of(row: QueuedRow) -> Msg:

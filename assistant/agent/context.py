@@ -32,7 +32,6 @@ from assistant.events import (
     Notice,
     Part,
 )
-from assistant.journal_rows import CompactionRow
 from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.models.failures import window_told_by
 from assistant.prompts import Language
@@ -87,7 +86,7 @@ class Context:
         summariser_window_tokens: int | None,
         language: Callable[[], Language],
         emit: Callable[[Event], None],
-        on_compacted: Callable[[CompactionRow], None],
+        on_compacted: Callable[[CompactionRecord], None],
     ) -> None:
         self._keeper = keeper
         self._toolkit = toolkit
@@ -241,6 +240,7 @@ class Context:
             tool_tokens=self._schema_tokens(),
             language=self._language(),
             place=self._place(),
+            session_id=self._keeper.session.session_id,
             compaction_id=uuid.uuid4().hex,
             parent_id=self._keeper.session.compaction_id,
             at=self._keeper.at(),
@@ -253,11 +253,11 @@ class Context:
         )
 
     def _commit(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
-        row = self._keeper.commit_compaction(record, messages)
+        self._keeper.commit_compaction(record, messages)
         # Usage of a request that was longer says nothing about the next one.
         self._keeper.state.middle_context.pop(_REPORTED_KEY, None)
-        self._emit(compressed_event(row, row.flush, is_undone=False))
-        self._on_compacted(row)
+        self._emit(compressed_event(record, record.flush, is_undone=False))
+        self._on_compacted(record)
 
     def _remember_guards(self, outcome: Outcome) -> None:
         guards = self._guards()

@@ -19,12 +19,13 @@ from assistant.agent.build import build_agent
 from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
+from assistant.compaction.record import CompactionRecord
 from assistant.compaction.sections import SectionList, read_sections, sections_for
 from assistant.compaction.transcript import split_in_pieces, write_transcript
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.events import FlushState
 from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, CompactionRow, FlushRow
+from assistant.journal_rows import BlockRow, FlushRow
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
@@ -78,7 +79,7 @@ class Flusher:
         self._language = language
         self._now = now
 
-    async def flush(self, compaction: CompactionRow) -> FlushState:
+    async def flush(self, compaction: CompactionRecord) -> FlushState:
         """Write down what the compaction folded; the journal says how it ended. Never raises but on cancellation."""
         state: FlushState = "done"
         try:
@@ -94,7 +95,7 @@ class Flusher:
         self._journal.append([row])
         return state
 
-    def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRow]:
+    def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRecord]:
         """Compactions of a conversation whose flush was cut off, oldest first; its context stands on `compaction_id`.
 
         One that never took effect, or was taken back, is left out: a later one will fold the same messages.
@@ -102,16 +103,16 @@ class Flusher:
         rows = self._journal.rows(session_id)
         ended = {row.compaction_id for row in rows if isinstance(row, FlushRow)}
         due = standing_ids(rows, compaction_id) - ended
-        return [row for row in rows if isinstance(row, CompactionRow) and row.compaction_id in due]
+        return [row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id in due]
 
-    async def _ask_model(self, model: FlushModel, compaction: CompactionRow) -> None:
+    async def _ask_model(self, model: FlushModel, compaction: CompactionRecord) -> None:
         entries = write_transcript(self._messages(compaction))
         pieces = split_in_pieces(entries, model.window_tokens // 2, self._counter)
         for number, piece in enumerate(pieces, start=1):
             await self._flush_piece(model.model, compaction, piece, number, len(pieces))
 
     async def _flush_piece(
-        self, model: ChatModelBase, compaction: CompactionRow, piece: str, number: int, count: int
+        self, model: ChatModelBase, compaction: CompactionRecord, piece: str, number: int, count: int
     ) -> None:
         language, today = self._language(), self._now().date()
         names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
@@ -139,7 +140,7 @@ class Flusher:
         )
         await _run(agent, user)
 
-    def _toolkit(self, compaction: CompactionRow, language: Language) -> Toolkit:
+    def _toolkit(self, compaction: CompactionRecord, language: Language) -> Toolkit:
         async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
@@ -162,7 +163,7 @@ class Flusher:
             ]
         )
 
-    def _messages(self, compaction: CompactionRow) -> list[Msg]:
+    def _messages(self, compaction: CompactionRecord) -> list[Msg]:
         """The folded messages and the newest ones after them, as the journal has them."""
         rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
         folded = set(compaction.keys)
@@ -170,11 +171,11 @@ class Flusher:
         newer = messages_of([row for row in rows if row.key not in folded and row.at > _first_at(rows, folded)])
         return [*older, *newer[-NEWEST_MESSAGES:]]
 
-    def _written(self, compaction: CompactionRow) -> list[str]:
+    def _written(self, compaction: CompactionRecord) -> list[str]:
         """Lines this flush wrote before it was cut off."""
         return self._memory_log.added_lines(compaction.compaction_id)
 
-    def _note_summary(self, compaction: CompactionRow) -> None:
+    def _note_summary(self, compaction: CompactionRecord) -> None:
         lines = summary_lines(compaction.summary)
         if lines:
             self._notes.add_lines(
@@ -184,7 +185,7 @@ class Flusher:
                 Origin("program", compaction.session_id, compaction_id=compaction.compaction_id),
             )
 
-    def _note_after_failure(self, compaction: CompactionRow) -> None:
+    def _note_after_failure(self, compaction: CompactionRecord) -> None:
         try:
             self._note_summary(compaction)
         except (PalimpsestError, OSError):

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 from assistant.agent.flush import Flusher
+from assistant.compaction.record import CompactionRecord
 from assistant.events import FlushFinished
-from assistant.journal_rows import CompactionRow
 
 CLOSE_SECONDS = 20.0
 """How long shutdown waits; a flush that takes longer is cut and resumed at the next start."""
@@ -25,7 +25,7 @@ class FlushTasks:
         self._known: set[str] = set()
         self._turn = asyncio.Lock()
 
-    def start(self, compaction: CompactionRow) -> None:
+    def start(self, compaction: CompactionRecord) -> None:
         """Flush a compaction, once in this process."""
         if compaction.compaction_id in self._known:
             return
@@ -56,7 +56,7 @@ class FlushTasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _flush(self, compaction: CompactionRow) -> None:
+    async def _flush(self, compaction: CompactionRecord) -> None:
         async with self._turn:
             state = await self._flusher.flush(compaction)
         self._tell(compaction.session_id, FlushFinished(compaction.compaction_id, state))

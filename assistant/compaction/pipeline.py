@@ -39,6 +39,7 @@ class CompactionRequest:
     tool_tokens: int
     language: Language
     place: ArtifactPlace
+    session_id: str
     compaction_id: str
     parent_id: str | None
     at: str
@@ -192,6 +193,7 @@ def _folded(
     )
     outcome = _finish(request, outcome)
     record = CompactionRecord(
+        session_id=request.session_id,
         compaction_id=request.compaction_id,
         parent_id=request.parent_id,
         at=request.at,

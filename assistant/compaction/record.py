@@ -1,10 +1,11 @@
-"""What one compaction did: everything the journal, the card and an undo need."""
+"""What one compaction did, as it stands in the journal: everything the card, an undo and the flush need."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from assistant.events import CompactionReason
+from assistant.events import CompactionReason, FlushState
 from assistant.messages import BlockKey
 
 
@@ -12,6 +13,7 @@ from assistant.messages import BlockKey
 class CompactionRecord:
     """One compaction. `keys` are the folded blocks, oldest first; `parent_id` names the compaction before it."""
 
+    session_id: str
     compaction_id: str
     parent_id: str | None
     at: str
@@ -28,7 +30,9 @@ class CompactionRecord:
     summary_tokens: int
     fallback: bool
     """True when the digest stands in for a summary by a model."""
-    carried_over: tuple[str, ...]
+    carried_over: tuple[str, ...] = ()
     """Titles of the sections the model left out and the previous summary filled."""
-    read_files: tuple[str, ...]
-    modified_files: tuple[str, ...]
+    read_files: tuple[str, ...] = ()
+    modified_files: tuple[str, ...] = ()
+    flush: FlushState = "pending"
+    kind: Literal["compaction"] = "compaction"

@@ -19,10 +19,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from assistant.assembly import Assistant, open_assistant
+from assistant.compaction.record import CompactionRecord
 from assistant.conversation import Conversation
 from assistant.events import ContextCompressed, TurnFailed, TurnFinished
 from assistant.home import open_store
-from assistant.journal_rows import BlockRow, CompactionRow
+from assistant.journal_rows import BlockRow
 from assistant.settings import Settings
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files
@@ -156,7 +157,7 @@ class Nursery:
         told = [json.loads(line) for line in self._told.read_text(encoding="utf-8").splitlines()]
         tally.cut_turns = sum("cut" in line for line in told)
         rows = [row for summary in store.sessions.list() for row in store.journal.rows(summary.session_id)]
-        tally.compactions = sum(isinstance(row, CompactionRow) for row in rows)
+        tally.compactions = sum(isinstance(row, CompactionRecord) for row in rows)
         tally.questions = sum(isinstance(row, BlockRow) and row.role == "user" for row in rows)
 
 

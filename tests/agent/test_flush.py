@@ -6,9 +6,10 @@ import asyncio
 import json
 from pathlib import Path
 
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.journal_rows import CompactionRow, FlushRow
+from assistant.journal_rows import FlushRow
 from assistant.messages import ToolCallBlock, text_of
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
@@ -89,4 +90,4 @@ async def test_a_flush_that_fails_leaves_a_note_made_by_code(home: Path) -> None
     assert "written by the program, not by a model" in note
     assert "- what was said about progress, kept for whoever goes on from here" in note
     assert [row.state for row in rows if isinstance(row, FlushRow)] == ["failed"]
-    assert sum(isinstance(row, CompactionRow) for row in rows) == 1
+    assert sum(isinstance(row, CompactionRecord) for row in rows) == 1

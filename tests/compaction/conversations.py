@@ -104,6 +104,7 @@ def request(messages: list[Msg], policy: CompactionPolicy = COPAW, **changes: ob
         tool_tokens=0,
         language="en",
         place=place(),
+        session_id="s1",
         compaction_id="k1",
         parent_id=None,
         at=AT,
