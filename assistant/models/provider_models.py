@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import datetime
 
 import httpx
@@ -28,6 +28,10 @@ _CONNECT_SECONDS = 4.0
 _READ_SECONDS = 120.0
 _LOOPBACK_READ_SECONDS = 600.0
 
+Chunks = AsyncGenerator[ChatResponse, None]
+Answer = ChatResponse | Chunks
+"""What AgentScope's classes give: a stream here, for they are always asked for one."""
+
 
 class OpenAICompatibleModel(OpenAIChatModel):
     """A model behind `/v1/chat/completions`; every failure is a `ModelError` in plain words."""
@@ -46,10 +50,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
             formatter=self._tidy,
             client_kwargs=_client_arguments(base_url),
         )
-        self._call_ids = CallIds()
-        self._pauses_seconds = _pauses_seconds(base_url)
-        self._address = base_url
-        self._secret = api_key
+        self._line = _Line(base_url, api_key)
         self._reads_json_calls = is_loopback(base_url)
 
     async def _call_api(
@@ -59,13 +60,12 @@ class OpenAICompatibleModel(OpenAIChatModel):
         tools: list[dict[str, object]] | None = None,
         tool_choice: ToolChoice | None = None,
         **generate_kwargs: object,
-    ) -> AsyncGenerator[ChatResponse, None]:
-        self._call_ids.remember(_call_ids_of(messages))
+    ) -> Chunks:
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
         request = super()._call_api
 
-        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+        async def ask() -> Answer:
             try:
                 return await request(model_name, messages, tools or None, choice, **generate_kwargs)
             except ProviderFailure as error:
@@ -74,19 +74,13 @@ class OpenAICompatibleModel(OpenAIChatModel):
             self._tidy.merges_roles = True
             return await request(model_name, messages, tools or None, choice, **generate_kwargs)
 
-        try:
-            stream = await ask_with_retries(ask, self._pauses_seconds)
-        except ProviderFailure as error:
-            raise as_model_error(error, self._address, self._secret) from None
-        assert not isinstance(stream, ChatResponse)
+        stream = await self._line.open(messages, ask)
         if self._reads_json_calls and tools:
-            stream = read_json_calls(stream, tools, self._call_ids)
-        return _told_in_plain_words(with_whole_characters(stream), self._address, self._secret)
+            stream = read_json_calls(stream, tools, self._line.call_ids)
+        return self._line.tell(stream)
 
-    def _parse_stream_response(
-        self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]
-    ) -> AsyncGenerator[ChatResponse, None]:
-        checked = CheckedStream(response, self._call_ids)
+    def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
+        checked = CheckedStream(response, self._line.call_ids)
         return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
 
 
@@ -105,10 +99,7 @@ class DashScopeModel(DashScopeChatModel):
             formatter=TidyDashScopeFormatter(),
             client_kwargs=_client_arguments(base_url),
         )
-        self._call_ids = CallIds()
-        self._pauses_seconds = _pauses_seconds(base_url)
-        self._address = base_url
-        self._secret = api_key
+        self._line = _Line(base_url, api_key)
 
     async def _call_api(
         self,
@@ -117,38 +108,48 @@ class DashScopeModel(DashScopeChatModel):
         tools: list[dict[str, object]] | None = None,
         tool_choice: ToolChoice | None = None,
         **kwargs: object,
-    ) -> AsyncGenerator[ChatResponse, None]:
-        self._call_ids.remember(_call_ids_of(messages))
+    ) -> Chunks:
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
         request = super()._call_api
 
-        async def ask() -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+        async def ask() -> Answer:
             return await request(model_name, messages, tools or None, choice, **kwargs)
 
+        return self._line.tell(await self._line.open(messages, ask))
+
+    def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
+        checked = CheckedStream(response, self._line.call_ids)
+        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+
+
+class _Line:
+    """What is the same for every provider: retries, call ids that are never used twice, failures in plain words."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self.call_ids = CallIds()
+        self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
+        self._address = base_url
+        self._secret = api_key
+
+    async def open(self, messages: Sequence[Msg], ask: Callable[[], Awaitable[Answer]]) -> Chunks:
+        """The stream that `ask` brings; raises `ModelError` when there is none after the last try."""
+        self.call_ids.remember(_call_ids_of(messages))
         try:
             stream = await ask_with_retries(ask, self._pauses_seconds)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
-        return _told_in_plain_words(with_whole_characters(stream), self._address, self._secret)
+        return stream
 
-    def _parse_stream_response(
-        self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]
-    ) -> AsyncGenerator[ChatResponse, None]:
-        checked = CheckedStream(response, self._call_ids)
-        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-
-
-async def _told_in_plain_words(
-    stream: AsyncGenerator[ChatResponse, None], address: str, secret: str
-) -> AsyncGenerator[ChatResponse, None]:
-    async with contextlib.aclosing(stream):
-        try:
-            async for chunk in stream:
-                yield chunk
-        except ProviderFailure as error:
-            raise as_model_error(error, address, secret, has_begun=True) from None
+    async def tell(self, stream: Chunks) -> Chunks:
+        """The stream with whole characters; raises `ModelError` where it breaks."""
+        async with contextlib.aclosing(with_whole_characters(stream)) as whole:
+            try:
+                async for chunk in whole:
+                    yield chunk
+            except ProviderFailure as error:
+                raise as_model_error(error, self._address, self._secret, has_begun=True) from None
 
 
 def _client_arguments(base_url: str) -> dict[str, object]:
@@ -160,10 +161,6 @@ def _client_arguments(base_url: str) -> dict[str, object]:
         # A proxy from the environment must not see what is said to a server on this machine.
         arguments["http_client"] = httpx.AsyncClient(trust_env=False, timeout=timeout)
     return arguments
-
-
-def _pauses_seconds(base_url: str) -> Sequence[float]:
-    return LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
 
 
 def _call_ids_of(messages: Sequence[Msg]) -> list[str]:
