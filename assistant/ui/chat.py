@@ -44,7 +44,6 @@ SUGGESTIONS = (
     "What is in my workspace?",
     "Remember that I prefer short answers.",
 )
-_FORGET = "/forget "
 _SHOW = "/show"
 _MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
@@ -208,8 +207,8 @@ class ChatDesk:
                     yield face
             case "close-text":
                 yield Face(pane="")
-            case "forget" | "suggest":
-                yield Face(composer=_FORGET if name == "forget" else _suggestion(target))
+            case "suggest":
+                yield Face(composer=_suggestion(target))
             case "test" | "reconnect":
                 yield await self._examine_model(loaded, name, tab)
             case _ if not tab.session_id:

@@ -11,6 +11,7 @@ from gradio.components import Component
 from assistant.ui.cards import asset, card
 from assistant.ui.chat import Tab
 from assistant.ui.memory_panel import OpenFile
+from assistant.ui.memory_tasks import Task
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.
 _BUS = "window.palimpsest.connect(element.closest('#chat-bus, #memory-bus').id, trigger);"
@@ -63,10 +64,16 @@ class MemoryParts:
     editor: gr.Code
     banner: gr.HTML
     history: gr.HTML
+    work: gr.HTML
+    task: gr.State
 
     def outputs(self) -> list[Component]:
-        """The components in the order the wiring fills them."""
+        """The components in the order of `MemoryFace.values`."""
         return [self.file, self.files, self.head, self.editor, self.banner, self.history]
+
+    def task_outputs(self) -> list[Component]:
+        """The components in the order of `TaskFace.values`."""
+        return [self.task, self.work]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,7 @@ def lay_out(banner: str) -> Parts:
         sessions = _html("", "sessions")
     with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
         with gr.Tab("Memory", id="memory"):
+            work, task = _html("", "memory-work"), gr.State(Task())
             files, head, notice = _html("", "files"), _html("", "file-head"), _html("", "file-banner")
             editor = gr.Code(
                 language="markdown",
@@ -166,7 +174,7 @@ def lay_out(banner: str) -> Parts:
         ChatParts(
             tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
         ),
-        MemoryParts(file, files, head, editor, notice, history),
+        MemoryParts(file, files, head, editor, notice, history, work, task),
         search,
         hits,
         index,

@@ -20,9 +20,10 @@ _MAX_VIEWS = 32
 class LiveView:
     """Follows one conversation for every tab that shows it; `version` grows with each change."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, version: int = 0) -> None:
+        """`version` is one that no tab has seen of it, where it was followed before."""
         self.conversation = conversation
-        self.version = 0
+        self.version = version
         past = conversation.attach()
         self._transcript = fold_all(Transcript(), past.history)
         if not conversation.is_running:
@@ -97,9 +98,11 @@ class LiveViews:
         """The one view of a conversation."""
         view = self._views.pop(conversation.session_id, None)
         if view is None or view.conversation is not conversation:
+            version = 0
             if view is not None:
+                version = view.version + 1
                 self._close_later(view)
-            view = LiveView(conversation)
+            view = LiveView(conversation, version)
         self._views[conversation.session_id] = view
         idle = [known for known in self._views.values() if not known.is_running and known is not view]
         for unused in idle[: max(0, len(self._views) - _MAX_VIEWS)]:

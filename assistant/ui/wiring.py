@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import html
 from collections.abc import AsyncIterator
-from typing import Any
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.chat import ChatDesk, Tab, tell_refusals
+from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, unchanged
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loading
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
+from assistant.ui.memory_wiring import wire_memory
 from assistant.ui.search_panel import find_html, index_html
-
-_Values = list[object]
-
-_QUEUED: dict[str, Any] = {
-    "show_progress": "hidden",
-    "concurrency_limit": None,
-    "trigger_mode": "multiple",
-    "api_visibility": "private",
-}
-# Only the newest words matter.
-_TYPED: dict[str, Any] = {**_QUEUED, "trigger_mode": "always_last"}
-# Not queued, so nothing these do can raise a toast.
-_QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 
 
 def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
-    """Connect every component to the two desks."""
+    """Connect every component to the desks."""
     _wire_chat(demo, parts, ChatDesk(loading, views))
-    _wire_memory(demo, parts, loading, MemoryDesk())
+    wire_memory(demo, parts, loading)
     _wire_search(parts, loading)
 
 
@@ -43,105 +29,53 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     outputs = parts.chat.outputs()
     tab, composer = parts.chat.tab, parts.chat.composer
 
-    async def load(request: gr.Request) -> AsyncIterator[_Values]:
+    async def load(request: gr.Request) -> AsyncIterator[Values]:
         async for face in desk.load(str(request.query_params.get("c", "")), _tab_hash(request)):
             yield face.values()
 
-    async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+    async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
             yield face.values()
 
-    async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
+    async def start_new(request: gr.Request) -> AsyncIterator[Values]:
         async for face in tell_refusals(desk.start_new(_tab_hash(request))):
             yield face.values()
 
-    demo.load(load, None, outputs, **_QUEUED)
-    composer.submit(send, [composer, tab], outputs, **_QUEUED)
-    parts.new_chat.click(start_new, None, outputs, **_QUEUED)
+    demo.load(load, None, outputs, **QUEUED)
+    composer.submit(send, [composer, tab], outputs, **QUEUED)
+    parts.new_chat.click(start_new, None, outputs, **QUEUED)
     _wire_cards(demo, parts, desk)
 
 
 def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
-    async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
-        name, target = _action(event)
+    async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
+        name, target = action_of(event)
         async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
-    async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+    async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
-    async def look_ahead(shown: Tab) -> AsyncIterator[_Values]:
+    async def look_ahead(shown: Tab) -> AsyncIterator[Values]:
         async for face in tell_refusals(desk.look_ahead(shown)):
             yield face.values()
 
-    async def tick(shown: Tab, request: gr.Request) -> _Values:
+    async def tick(shown: Tab, request: gr.Request) -> Values:
         face = desk.tick(shown, _tab_hash(request))
-        return _unchanged(len(outputs)) if face is None else face.values()
+        return unchanged(len(outputs)) if face is None else face.values()
 
     async def leave(request: gr.Request) -> None:
         desk.leave(_tab_hash(request))
 
-    parts.chat_bus.select(act, tab, outputs, **_QUEUED)
-    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_QUEUED)
-    compacted.then(lambda: "", None, parts.hint, **_QUICK)
-    parts.look_ahead.click(look_ahead, tab, outputs, **_QUEUED)
-    parts.timer.tick(tick, tab, outputs, **_QUICK)
+    parts.chat_bus.select(act, tab, outputs, **QUEUED)
+    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **QUEUED)
+    compacted.then(lambda: "", None, parts.hint, **QUICK)
+    parts.look_ahead.click(look_ahead, tab, outputs, **QUEUED)
+    parts.timer.tick(tick, tab, outputs, **QUICK)
     demo.unload(leave)
-
-
-def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
-    outputs = [*parts.memory.outputs(), parts.tabs]
-    inputs = [parts.memory.file, parts.memory.editor]
-
-    async def act(file: OpenFile, editor: str | None, event: gr.EventData) -> _Values:
-        loaded, text = await loading.ready(), editor or ""
-        match _action(event):
-            case ("open-file" | "open-hit") as name, target:
-                path = target.rpartition(":")[0] if name == "open-hit" else target
-                face = desk.open(loaded, path, file, text)
-                return [*_memory_values(face), gr.Tabs(selected="memory")]
-            case "memory-reload", name if name == file.name:
-                face = desk.reload(loaded, name, file)
-            case "memory-diff", name if name == file.name:
-                face = desk.show_diff(loaded, file, text)
-            case "memory-history", name if name == file.name:
-                face = desk.toggle_history(loaded, file)
-            case "memory-restore", change_id:
-                face = desk.restore(loaded, file, text, change_id)
-            case "memory-overwrite", name if name == file.name:
-                face = desk.save(loaded, file, text, overwrite=True)
-            case _:
-                face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
-        return [*_memory_values(face), gr.skip()]
-
-    parts.memory_bus.select(act, inputs, outputs, **_QUEUED)
-    _wire_editor(demo, parts, loading, desk)
-
-
-def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
-    outputs = parts.memory.outputs()
-    inputs = [parts.memory.file, parts.memory.editor]
-
-    async def save(file: OpenFile, editor: str | None) -> _Values:
-        return _memory_values(desk.save(await loading.ready(), file, editor or ""))
-
-    async def load() -> AsyncIterator[_Values]:
-        try:
-            yield _memory_values(desk.poll(await loading.ready(), OpenFile(), ""))
-        except PalimpsestError:
-            # The conversation's side of the page says why.
-            yield _unchanged(len(outputs))
-
-    async def poll(file: OpenFile, editor: str | None) -> _Values:
-        loaded = loading.loaded
-        return _unchanged(len(outputs)) if loaded is None else _memory_values(desk.poll(loaded, file, editor or ""))
-
-    demo.load(load, None, outputs, **_QUEUED)
-    parts.save.click(save, inputs, outputs, **_QUEUED)
-    parts.timer.tick(poll, inputs, outputs, **_QUICK)
 
 
 def _wire_search(parts: Parts, loading: Loading) -> None:
@@ -151,34 +85,18 @@ def _wire_search(parts: Parts, loading: Loading) -> None:
         except PalimpsestError as error:
             return str(card("notice", text=str(error), level="warning"))
 
-    async def tell_index(shown: str) -> _Values:
+    async def tell_index(shown: str) -> Values:
         loaded = loading.loaded
         if loaded is None:
-            return _unchanged(2)
+            return unchanged(2)
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
-        return _unchanged(2) if state == shown else [state, state]
+        return unchanged(2) if state == shown else [state, state]
 
     # `input` does not fire for what is pasted, dropped or written by an input method.
-    parts.search.change(find, parts.search, parts.hits, **_TYPED)
+    parts.search.change(find, parts.search, parts.hits, **TYPED)
     shown = gr.State("")
-    parts.timer.tick(tell_index, shown, [parts.index, shown], **_QUICK)
-
-
-def _memory_values(face: MemoryFace) -> _Values:
-    if face.problem:
-        gr.Warning(html.escape(face.problem))
-    texts = [face.files, face.head, face.text, face.banner, face.history]
-    return [face.file, *(gr.skip() if text is None else text for text in texts)]
-
-
-def _action(event: gr.EventData) -> tuple[str, str]:
-    """Name and target of a card's button, as the browser says; whoever acts on them checks both."""
-    return str(event.action), str(event.target_id)
+    parts.timer.tick(tell_index, shown, [parts.index, shown], **QUICK)
 
 
 def _tab_hash(request: gr.Request) -> str:
     return str(request.session_hash or "")
-
-
-def _unchanged(count: int) -> _Values:
-    return [gr.skip()] * count

@@ -62,12 +62,6 @@ def test_a_version_is_restored_from_the_history(chat: Chat, assistant: FakeAssis
     assert notes.read("SOUL.md").text == "# Soul\n\nThe first.\n"
 
 
-def test_forget_begins_in_the_composer(chat: Chat) -> None:
-    chat.page.locator("#file-head").get_by_role("button", name="Forget").click()
-    expect(chat.page.locator("#composer textarea")).to_have_value("/forget ")
-    expect(chat.page.locator("#composer textarea")).to_be_focused()
-
-
 def test_a_message_is_pinned_and_a_compaction_looked_ahead_to(chat: Chat) -> None:
     chat.say("Hello")
     chat.wait_for_end()

@@ -66,3 +66,14 @@ async def test_views_that_nobody_used_for_long_are_let_go(assistant: FakeAssista
     await asyncio.sleep(0)
     assert views.of(oldest.conversation) is not oldest
     await views.close()
+
+
+async def test_a_conversation_that_was_read_anew_is_new_to_every_tab(assistant: FakeAssistant) -> None:
+    views = LiveViews()
+    seen = views.of(assistant.conversations.add("s1", "Trip", past_conversation(2)))  # type: ignore[arg-type]
+    for _ in range(3):
+        seen.touch()
+    again = views.of(assistant.conversations.add("s1", "Trip", past_conversation(1)))  # type: ignore[arg-type]
+    assert again is not seen
+    assert again.version > seen.version
+    await views.close()

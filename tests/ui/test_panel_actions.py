@@ -149,10 +149,6 @@ async def test_no_change_of_another_conversation_is_undone(
     assert "Likes tea" in (home / "USER.md").read_text("utf-8")
 
 
-async def test_forget_begins_the_command_in_the_composer(desk: ChatDesk) -> None:
-    assert (await last(desk.act("forget", "", Tab(), "tab"))).composer == "/forget "
-
-
 async def test_a_sample_is_offered_only_where_no_language_model_answers(
     desk: ChatDesk, assistant: FakeAssistant
 ) -> None:

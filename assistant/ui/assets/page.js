@@ -1,7 +1,9 @@
 /* The page's own script: one click listener for every card, folds that stay open, names for icon buttons, keys. */
 (() => {
   const TOKEN = "__TOKEN__";
-  const MEMORY_ACTIONS = new Set(["open-file", "open-hit", "memory-reload", "memory-diff", "memory-overwrite", "memory-history", "memory-restore"]);
+  // What opens its answer in the Memory tab, and what is done there.
+  const TASKS = new Set(["forget-words", "forget-change"]);
+  const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
     sidebar: ".sidebar",
@@ -28,19 +30,22 @@
   const classStarting = (element, prefix) => [...element.classList].find((name) => name.startsWith(prefix));
 
   const send = (action, target) => {
-    const bus = MEMORY_ACTIONS.has(action) ? "memory-bus" : "chat-bus";
-    if (action === "open-file" || action === "open-hit") {
+    const bus = MEMORY_ACTION.test(action) ? "memory-bus" : "chat-bus";
+    if (action === "open-file" || action === "open-hit" || TASKS.has(action)) {
       if (isNarrow()) closeSidebar("#left");
       openSidebar("#right");
     }
     if (action === "open-hit") showLine(target);
     if ((action === "open-session" || action === "open-message") && isNarrow()) closeSidebar("#left");
-    if (action === "forget") {
-      if (isNarrow()) closeSidebar("#right");
-      document.querySelector(GRADIO.composer)?.focus();
-    }
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
+  };
+
+  /* A button that gathers sends the words and the ticks of its card along. */
+  const gathered = (button, target) => {
+    const form = button.closest(".p-form");
+    const ticks = [...form.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value);
+    return JSON.stringify({ target, text: form.querySelector(".p-field")?.value ?? "", ticks });
   };
 
   /* A hit opens its file at its line, once the editor holds that file. */
@@ -75,7 +80,8 @@
     if (!name) return;
     event.preventDefault();
     const [action, coded] = name.slice(`${TOKEN}-do--`.length).split("--");
-    send(action, decode(coded ?? ""));
+    const target = decode(coded ?? "");
+    send(action, button.classList.contains("p-gathers") ? gathered(button, target) : target);
   });
 
   /* Folds: a message is drawn anew while it grows; what was open stays open. */
@@ -171,6 +177,15 @@
     pane.querySelector(".p-close")?.focus();
   };
 
+  /* What was asked for in the Memory tab comes into view, and its field is ready. */
+  const showTask = () => {
+    const task = document.querySelector("#memory-work .p-task");
+    if (!task || task.dataset.shown) return;
+    task.dataset.shown = "yes";
+    task.scrollIntoView({ block: "nearest" });
+    task.querySelector(".p-field")?.focus({ preventScroll: true });
+  };
+
   /* A new conversation is read from its top, whatever stood there before. */
   const showFromTop = () => {
     const welcome = document.querySelector("#chat .p-welcome");
@@ -191,6 +206,7 @@
       copyWhatCame();
       showFromTop();
       showPane();
+      showTask();
     });
   };
 
@@ -220,6 +236,10 @@
   settle();
 
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches?.(".p-form .p-field")) {
+      event.preventDefault();
+      event.target.closest(".p-form").querySelector(".p-gathers").click();
+    }
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k") {
       event.preventDefault();
       openSidebar("#left");

@@ -1,0 +1,114 @@
+"""What a person does to memory beside the editor, in the browser, on a real home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from assistant.assembly import open_assistant
+from assistant.settings import Settings
+from assistant.ui.page import PageServer
+from tests.browser.conftest import Chat, Serve
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def real_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home behind the page of this file."""
+    return tmp_path_factory.mktemp("real") / "home"
+
+
+@pytest.fixture(scope="module")
+def real_server(serve: Serve, real_home: Path) -> PageServer:
+    """The page of the built-in assistant."""
+    settings = Settings(home=real_home, provider="offline", embedder="none", memory_store_backend="local")
+    return serve(lambda: open_assistant(settings), real_home)
+
+
+@pytest.fixture
+def tab(context: BrowserContext, real_server: PageServer) -> Chat:
+    """A tab of that page with a new conversation."""
+    chat = Chat(context.new_page(), real_server.url)
+    chat.open()
+    chat.start_new()
+    return chat
+
+
+def holders(home: Path, fact: str) -> list[str]:
+    """The files that hold a fact."""
+    return sorted(path.name for path in home.rglob("*") if path.is_file() and fact.encode() in path.read_bytes())
+
+
+def test_a_fact_is_found_ticked_and_forgotten_from_the_panel(tab: Chat, real_home: Path) -> None:
+    tab.say("Remember that my locker code is 7731.")
+    tab.wait_for_end()
+    assert holders(real_home, "7731")
+    tab.page.locator("#file-head").get_by_role("button", name="Forget").click()
+    card = tab.page.locator("#memory-work")
+    field = card.get_by_label("What is to be forgotten")
+    expect(field).to_be_focused()
+    field.fill("locker code")
+    field.press("Enter")
+    expect(card).to_contain_text("USER.md")
+    for box in card.get_by_role("checkbox").all():
+        box.check()
+    card.get_by_role("button", name="Forget what is ticked").click()
+    expect(card).to_contain_text("Forgotten")
+    expect(card.locator(".p-gone li").first).to_contain_text("Memory files")
+    assert holders(real_home, "7731") == []
+    expect(tab.page.locator("#chat")).not_to_contain_text("7731")
+    expect(tab.page.locator("#editor .cm-content")).not_to_contain_text("7731")
+    card.get_by_role("button", name="Close").click()
+    expect(card.locator(".p-task")).to_have_count(0)
+
+
+def test_a_chip_leads_to_all_places_of_what_it_wrote(tab: Chat, real_home: Path) -> None:
+    tab.say("Remember that I collect blue fountain pens.")
+    tab.wait_for_end()
+    chip = tab.page.locator("#chat .p-memory .p-row").last
+    chip.locator("summary").click()
+    chip.get_by_role("button", name="Forget this").click()
+    card = tab.page.locator("#memory-work")
+    expect(card.locator(".p-field")).to_have_value("- I collect blue fountain pens.")
+    expect(card.get_by_role("checkbox").first).to_be_checked()
+    card.get_by_role("checkbox").first.uncheck()
+    for box in card.get_by_role("checkbox").all():
+        box.uncheck()
+    card.get_by_role("button", name="Forget what is ticked").click()
+    expect(card).to_contain_text("Nothing is ticked")
+    assert holders(real_home, "fountain pens")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_card_fits_the_screen(
+    context: BrowserContext, real_server: PageServer, width: int, open_sidebar: Callable[[Chat], None]
+) -> None:
+    chat = Chat(context.new_page(), real_server.url)
+    chat.page.set_viewport_size({"width": width, "height": 844})
+    chat.open()
+    open_sidebar(chat)
+    chat.page.locator("#file-head").get_by_role("button", name="Forget").click()
+    card = chat.page.locator("#memory-work .p-task")
+    card.locator(".p-field").fill("the")
+    card.get_by_role("button", name="Find").click()
+    expect(card.get_by_role("checkbox").first).to_be_visible()
+    box = card.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
+@pytest.fixture
+def open_sidebar() -> Callable[[Chat], None]:
+    """Opens the right side where the screen is too narrow to show it from the start."""
+
+    def open_one(chat: Chat) -> None:
+        button = chat.page.get_by_role("button", name="Show memory, context and model")
+        if button.count():
+            button.click()
+
+    return open_one
