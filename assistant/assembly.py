@@ -34,11 +34,11 @@ from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
-from assistant.conversation import Conversation
+from assistant.conversation import Conversation, told_change
 from assistant.conversations import Conversations
 from assistant.errors import HomeInUseError, ModelError
 from assistant.event_log import EventLog
-from assistant.events import FlushFinished, MemoryChanged
+from assistant.events import FlushFinished
 from assistant.home import Store, cancel_task, make_forgetter, open_home
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
@@ -101,7 +101,8 @@ class Assistant:
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
-        self.shows = Shows(lambda language: open_show(self.settings, language, SHOW_PACE))
+        self._samples: dict[str, Assistant] = {}
+        self.shows = Shows(self._open_show)
         self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.notes.on_change.append(self._tell_change)
@@ -131,6 +132,10 @@ class Assistant:
     def has_recall(self) -> bool:
         """False where memory or recall is off, and for the offline assistant, which looks by itself."""
         return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
+
+    def at_home(self, session_id: str) -> Assistant:
+        """The assistant in whose home a conversation is: the sample's for the sample, else this one."""
+        return self._samples.get(session_id, self)
 
     async def start_show(self, language: Language) -> Conversation:
         """Begin the sample conversation, which plays by itself in a home that is thrown away."""
@@ -218,15 +223,19 @@ class Assistant:
         def language() -> Language:
             return self._language_of(state.context, session.summary)
 
+        def turn_id() -> str:
+            return next((message.id for message in reversed(state.context) if message.role == "user"), "")
+
         keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
         rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
         backend = ToolBackend(
-            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
+            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id, turn_id)
         )
         desk = MemoryDesk(
             notes=self.notes,
             index=self.index,
             session_id=session.session_id,
+            turn_id=turn_id,
             context_ids=lambda: {message.id for message in state.context},
             language=language,
             now=store.clock.now,
@@ -288,6 +297,7 @@ class Assistant:
             recall=recall,
             desk=desk,
             journal=store.journal,
+            memory_log=store.memory_log,
             events=events,
             workspace=self.workspace,
             language=language,
@@ -310,16 +320,26 @@ class Assistant:
             return self.settings.language
         return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
 
-    def _write_memory(self, session_id: str) -> WriteMemory:
+    def _write_memory(self, session_id: str, turn_id: Callable[[], str]) -> WriteMemory:
         def write(path: Path, text: str) -> None:
             name = self.workspace.relative_name(path)
-            self.notes.save(name, text, self.notes.read(name).digest, Origin("assistant", session_id))
+            self.notes.save(name, text, self.notes.read(name).digest, Origin("assistant", session_id, turn_id()))
 
         return write
 
+    @asynccontextmanager
+    async def _open_show(self, language: Language) -> AsyncGenerator[Show]:
+        async with open_sample(self.settings, language, SHOW_PACE) as sample:
+            session_id = sample.show.conversation.session_id
+            self._samples[session_id] = sample.assistant
+            try:
+                yield sample.show
+            finally:
+                del self._samples[session_id]
+
     def _tell_change(self, change: MemoryChange) -> None:
         if conversation := self.conversations.opened(change.session_id):
-            conversation.emit(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
+            conversation.emit(told_change(change))
 
     def _tell_flush(self, session_id: str, event: FlushFinished) -> None:
         if conversation := self.conversations.opened(session_id):
@@ -366,8 +386,23 @@ async def open_assistant(
         yield assistant
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample conversation, and the assistant in whose home it plays."""
+
+    show: Show
+    assistant: Assistant
+
+
 @asynccontextmanager
 async def open_show(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Show]:
+    """Like `open_sample`, for who wants to see the conversation alone."""
+    async with open_sample(settings, language, pace) as sample:
+        yield sample.show
+
+
+@asynccontextmanager
+async def open_sample(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Sample]:
     """The sample conversation in a home that is thrown away; it plays a step for each `next_step`, or all by `play`.
 
     Who answers, the window and the numbers of compaction are the story's; what is private to the owner stays out.
@@ -388,7 +423,7 @@ async def open_show(settings: Settings, language: Language, pace: ShowPace) -> A
                 await assistant.index.sync_words()
 
             conversation = assistant.conversations.create(story.title)
-            yield Show(settings.home, story, conversation, settle, pace.pause_seconds)
+            yield Sample(Show(settings.home, story, conversation, settle, pace.pause_seconds), assistant)
 
 
 def _show_settings(settings: Settings, home: Path, language: Language) -> Settings:

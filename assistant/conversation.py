@@ -23,6 +23,7 @@ from assistant.events import (
     ApprovalRequested,
     Event,
     FinishReason,
+    MemoryChanged,
     Notice,
     Recalled,
     TurnFailed,
@@ -32,10 +33,12 @@ from assistant.events import (
 from assistant.job_queue import JobQueue
 from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
 from assistant.journal import Journal
+from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
 from assistant.past import RunningTurn, past_before, past_of
 from assistant.prompts import Language, render
+from assistant.transcript import DatedChange
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -58,6 +61,7 @@ class Conversation:
         keeper: SessionKeeper,
         runner: AgentRunner,
         journal: Journal,
+        memory_log: MemoryLog,
         events: EventLog,
         context: Context,
         compaction: MemoryCompactionHook,
@@ -71,6 +75,7 @@ class Conversation:
         self._keeper = keeper
         self._runner = runner
         self._journal = journal
+        self._memory_log = memory_log
         self._events = events
         self._context = context
         self._compaction = compaction
@@ -196,9 +201,12 @@ class Conversation:
         """The past as events, and where to follow on; a running turn is followed from its start."""
         rows = self._journal.rows(self.session_id)
         compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
+        changes = [
+            DatedChange(change.at, told_change(change)) for change in self._memory_log.changes_in(self.session_id)
+        ]
         if self._running is None:
-            return Attached([*past_of(rows, compaction_id, approvals), *self._kept], self._events.end)
-        past = past_before(rows, compaction_id, self._running, approvals)
+            return Attached([*past_of(rows, compaction_id, approvals, changes), *self._kept], self._events.end)
+        past = past_before(rows, compaction_id, self._running, approvals, changes)
         return Attached([*past, *self._kept], self._running.start)
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
@@ -452,6 +460,11 @@ class Conversation:
 
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
+
+
+def told_change(change: MemoryChange) -> MemoryChanged:
+    """A change to a memory file as readers are told of it."""
+    return MemoryChanged(change.path, change.writer, change.diff, change.change_id)
 
 
 def _explain_unwritten(error: OSError | PalimpsestError) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from assistant.events import ApprovalRequested, Event, ToolFinished, TurnFailed, TurnFinished
+from assistant.events import ApprovalRequested, Event, MemoryChanged, ToolFinished, TurnFailed, TurnFinished
 from assistant.journal_rows import BlockRow, Row
-from assistant.transcript import events_of_rows
+from assistant.transcript import DatedChange, events_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,27 @@ class RunningTurn:
     parked_ids: frozenset[str] = frozenset()
 
 
-def past_of(rows: Sequence[Row], compaction_id: str | None, approvals: Sequence[ApprovalRequested]) -> list[Event]:
+def past_of(
+    rows: Sequence[Row],
+    compaction_id: str | None,
+    approvals: Sequence[ApprovalRequested],
+    changes: Sequence[DatedChange] = (),
+) -> list[Event]:
     """The whole past while nothing runs. Calls that wait for the person are shown as cards, not as interrupted."""
-    history = events_of_rows(rows, compaction_id)
+    history = events_of_rows(rows, compaction_id, changes=changes)
     return _parked(history, {approval.call_id for approval in approvals}, approvals) if approvals else history
 
 
 def past_before(
-    rows: Sequence[Row], compaction_id: str | None, turn: RunningTurn, approvals: Sequence[ApprovalRequested]
+    rows: Sequence[Row],
+    compaction_id: str | None,
+    turn: RunningTurn,
+    approvals: Sequence[ApprovalRequested],
+    changes: Sequence[DatedChange] = (),
 ) -> list[Event]:
     """What is told before the events of a running turn; cards that waited when it began and still do are shown."""
     stop = _question_index(rows, turn.turn_id) if turn.past_rows is None else turn.past_rows
-    history = events_of_rows(rows, compaction_id, stop)
+    history = events_of_rows(rows, compaction_id, stop, changes)
     if not turn.parked_ids:
         return history
     return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
@@ -45,10 +54,14 @@ def _parked(history: Sequence[Event], call_ids: Collection[str], approvals: Sequ
     """A history whose last turn waits: its calls have no end yet, and the cards stand before the turn's own."""
     told = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
     turn_id = ""
-    while told and isinstance(end := told[-1], TurnFinished | TurnFailed):
-        turn_id = end.turn_id
+    written: list[Event] = []
+    while told and isinstance(end := told[-1], TurnFinished | TurnFailed | MemoryChanged):
+        if isinstance(end, MemoryChanged):
+            written.insert(0, end)
+        else:
+            turn_id = end.turn_id
         told.pop()
-    return [*told, *approvals, TurnFinished(turn_id, "awaiting_approval")]
+    return [*told, *written, *approvals, TurnFinished(turn_id, "awaiting_approval")]
 
 
 def _question_index(rows: Sequence[Row], message_id: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from assistant.artifacts import ARTIFACT_ID_KEY
@@ -12,6 +13,7 @@ from assistant.events import (
     Event,
     FinishReason,
     FlushState,
+    MemoryChanged,
     Recalled,
     TextDelta,
     ThinkingDelta,
@@ -23,7 +25,7 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow
+from assistant.journal_rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow, instant
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -47,15 +49,30 @@ _STATES: dict[ToolResultState, ToolState] = {
 }
 
 
-def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST, stop: int | None = None) -> list[Event]:
+@dataclass(frozen=True, slots=True)
+class DatedChange:
+    """A memory file was written on behalf of the conversation: when, and how it is told."""
+
+    at: str
+    event: MemoryChanged
+
+
+def events_of_rows(
+    rows: Sequence[Row],
+    compaction_id: str | None = NEWEST,
+    stop: int | None = None,
+    changes: Sequence[DatedChange] = (),
+) -> list[Event]:
     """The conversation as events, oldest first, or the first `stop` rows of it.
 
-    `compaction_id` is the record its context stands on.
+    `compaction_id` is the record its context stands on; `changes` are what was written to memory, oldest first.
 
     A record that was taken back is told with `is_undone`; one that never took effect (a kill before the commit) is
     left out. A call without a result ends as interrupted, unless the conversation waits for the person's approval.
     """
-    teller = _Teller(rows, compaction_id)
+    if stop is not None and stop < len(rows):
+        changes = [change for change in changes if instant(change.at) <= instant(rows[stop].at)]
+    teller = _Teller(rows, compaction_id, changes)
     for row in rows[:stop]:
         teller.tell(row)
     teller.end(is_last=True)
@@ -65,7 +82,7 @@ def events_of_rows(rows: Sequence[Row], compaction_id: str | None = NEWEST, stop
 class _Teller:
     """Goes through the rows once; `_aside` holds what is told between blocks until it is known whose turn it is in."""
 
-    def __init__(self, rows: Sequence[Row], compaction_id: str | None) -> None:
+    def __init__(self, rows: Sequence[Row], compaction_id: str | None, changes: Sequence[DatedChange]) -> None:
         self.events: list[Event] = []
         standing = standing_ids(rows, compaction_id)
         # Of an Undo that was cut off before its commit the journal knows, and yet the record stands.
@@ -79,9 +96,12 @@ class _Teller:
         self._newest: BlockRow | None = None
         self._ended: TurnEndRow | None = None
         self._aside: list[Event] = []
+        self._changes = list(changes)
+        self._newest_at = ""
 
     def tell(self, row: Row) -> None:
-        """Add what this row tells."""
+        """Add what this row tells, and before it what was written to memory until then."""
+        self._take_changes(row)
         if isinstance(row, BlockRow):
             if row.role == "user":
                 self._tell_user(row)
@@ -109,10 +129,22 @@ class _Teller:
                 ]
             self.events.append(self._end_of(self._turn.turn_id, reason, self._newest.at))
         self.events += self._aside
+        if is_last:
+            self.events += [change.event for change in self._changes]
         self._aside = []
         self._open_calls = {}
         self._turn = None
         self._ended = None
+
+    def _take_changes(self, row: Row) -> None:
+        """What a step wrote is told behind the step: its rows come to the journal together, after they happened."""
+        is_question = isinstance(row, BlockRow) and row.role == "user"
+        if not is_question and row.at == self._newest_at:
+            return
+        until = row.at if is_question else self._newest_at
+        self._newest_at = row.at
+        while self._changes and until and instant(self._changes[0].at) <= instant(until):
+            self._aside.append(self._changes.pop(0).event)
 
     def _end_of(self, turn_id: str, reason: FinishReason, at: str) -> Event:
         if self._ended is None:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assistant.events import ApprovalRequested, Event, TextDelta, ToolFinished, ToolStarted, TurnFinished, TurnStarted
+from assistant.events import (
+    ApprovalRequested,
+    Event,
+    MemoryChanged,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from assistant.journal_rows import BlockRow, Row, TurnEndRow
 from assistant.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
 from assistant.past import RunningTurn, past_before, past_of
+from assistant.transcript import DatedChange
 
 AT = "2026-11-30T09:00:00+00:00"
 CARD = ApprovalRequested("call_1", "Bash", "{}", "touch it", "It runs a command on this machine.")
@@ -71,3 +81,9 @@ def test_an_interrupted_turn_that_goes_on_keeps_the_ends_of_its_calls() -> None:
         ToolFinished("call_1", "Bash", "error", "x"),
         TurnFinished("q1", "interrupted", at=AT),
     ]
+
+
+def test_what_was_written_before_a_card_stays_before_it() -> None:
+    written = MemoryChanged("USER.md", "assistant", "", "c1")
+    told = past_of(PARKED, None, [CARD], [DatedChange("2999-01-01T00:00:00.000+00:00", written)])
+    assert told == [*TOLD_PARKED, written, CARD, TurnFinished("q1", "awaiting_approval")]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from assistant.compaction.record import CompactionRecord
 from assistant.events import (
     ContextCompressed,
     Event,
+    MemoryChanged,
     Recalled,
     RecalledLine,
     TextDelta,
@@ -28,7 +31,7 @@ from assistant.messages import (
     ToolResultBlock,
     ToolResultState,
 )
-from assistant.transcript import events_of_rows
+from assistant.transcript import DatedChange, events_of_rows
 
 ASKED = "2026-05-02T12:00:00.000+08:00"
 ANSWERED = "2026-05-02T12:00:09.000+08:00"
@@ -183,3 +186,42 @@ def test_an_answer_without_a_question_is_a_turn_without_text() -> None:
 
 def test_no_rows_tell_nothing() -> None:
     assert events_of_rows([]) == []
+
+
+def test_what_was_written_to_memory_stands_behind_the_step_that_wrote_it() -> None:
+    def change(at: str, name: str) -> DatedChange:
+        return DatedChange(f"2026-05-02T12:00:{at}.000+08:00", MemoryChanged("USER.md", "assistant", "", name))
+
+    def block(at: str, message_id: str, role: Literal["user", "assistant"], block: Block) -> Row:
+        return BlockRow("s", "u", message_id, role, role, block, f"2026-05-02T12:00:{at}.000+08:00", "")
+
+    call = ToolCallBlock(id="c1", name="memory_save", input="{}")
+    result = ToolResultBlock(id="c1", name="memory_save", output="ok", state=ToolResultState.SUCCESS)
+    rows = [
+        block("00", "q1", "user", TextBlock(id="t1", text="remember")),
+        block("05", "r1", "assistant", call),
+        block("05", "r1", "assistant", result),
+        block("09", "r1", "assistant", TextBlock(id="t2", text="done")),
+        block("30", "q2", "user", TextBlock(id="t3", text="more")),
+        block("40", "r2", "assistant", TextBlock(id="t4", text="well")),
+    ]
+    changes = [change("04", "by the tool"), change("20", "by the flush"), change("59", "after all")]
+    told = [
+        event.change_id if isinstance(event, MemoryChanged) else event.type
+        for event in events_of_rows(rows, changes=changes)
+    ]
+    assert told == [
+        "turn_started",
+        "tool_started",
+        "tool_finished",
+        "by the tool",
+        "text_delta",
+        "turn_finished",
+        "by the flush",
+        "turn_started",
+        "text_delta",
+        "turn_finished",
+        "after all",
+    ]
+    before = [event for event in events_of_rows(rows, stop=4, changes=changes) if isinstance(event, MemoryChanged)]
+    assert [event.change_id for event in before] == ["by the tool", "by the flush"]

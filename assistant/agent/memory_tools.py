@@ -37,6 +37,7 @@ class MemoryDesk:
     notes: Notes
     index: MemoryIndex
     session_id: str
+    turn_id: Callable[[], str]
     context_ids: Callable[[], set[str]]
     language: Callable[[], Language]
     now: Callable[[], datetime]
@@ -71,7 +72,7 @@ class MemoryDesk:
         file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
         heading = self._heading(self.notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
-        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id))
+        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id, self.turn_id()))
 
     def _heading(self, text: str, category: Category) -> str:
         """The heading of the category that stands in the text, in either language; else in that of the talk."""

@@ -142,6 +142,12 @@ class MemoryLog:
             self._read_on()
             return self._by_id.get(change_id)
 
+    def changes_in(self, session_id: str) -> list[MemoryChange]:
+        """What was written on behalf of a conversation, oldest first."""
+        with self._guard:
+            self._read_on()
+            return [change for change in self._by_id.values() if change.session_id == session_id]
+
     def added_lines(self, compaction_id: str) -> list[str]:
         """What was written on behalf of a compaction so far, oldest first."""
         with self._guard:

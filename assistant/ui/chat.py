@@ -233,7 +233,7 @@ class ChatDesk:
             yield self._face(loaded, view, tab)
             return
         if name == "undo-change" and target in view.transcript.change_ids:
-            _undo_change(loaded.assistant, target, view.conversation.session_id)
+            _undo_change(loaded.assistant.at_home(tab.session_id), target, tab.session_id)
             yield self._face(loaded, view, tab)
             return
         if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:

@@ -67,7 +67,8 @@ def preview_html(preview: ForgetPreview, problem: str = "") -> Markup:
     """
     groups: dict[PlaceKind, list[_ShownItem]] = defaultdict(list)
     for number, item in enumerate(preview.items[:MAX_ITEMS]):
-        first = min((place.kind for place in item.places), key=_rank)
+        kinds: list[PlaceKind] = [place.kind for place in item.places]
+        first = min(kinds, key=_rank)
         shown = _ShownItem(str(number), item.text, _places(item.places), item.fit == "exact")
         groups[first].append(shown)
     shown_groups = [_Group(label, groups[kind]) for kind, label in PLACE_LABELS.items() if kind in groups]

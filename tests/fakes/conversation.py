@@ -410,6 +410,9 @@ class FakeAssistant:
         conversation.ask(text)
         return conversation
 
+    def at_home(self, session_id: str) -> FakeAssistant:
+        return self
+
     def _tell_change(self, change: MemoryChange) -> None:
         if conversation := self.conversations.known.get(change.session_id):
             conversation.tell(MemoryChanged(change.path, change.writer, change.diff, change.change_id))
