@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.atomic_io import append_lines, hold_lock, replace_file
+from assistant.memory.compare import changed_stretches
 from assistant.redaction import mask_secrets
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
@@ -238,6 +239,11 @@ def unified_diff(before: str, after: str, path: str) -> str:
     return "\n".join(lines)
 
 
+def log_lines(text: str) -> list[str]:
+    """The lines that edits count, each with its newline."""
+    return _LINE.findall(text)
+
+
 def digest_of(content: bytes) -> str:
     """The digest by which a file's content is known; empty for an empty or missing file."""
     return hashlib.sha256(content).hexdigest() if content else ""
@@ -246,17 +252,15 @@ def digest_of(content: bytes) -> str:
 def _text_with(text: str, change: MemoryChange) -> str:
     if change.snapshot is not None:
         return change.snapshot
-    lines = _LINE.findall(text)
+    lines = log_lines(text)
     for edit in reversed(change.edits):
         lines[edit.start : edit.stop] = edit.lines
     return "".join(lines)
 
 
 def _edits(before: str, after: str) -> tuple[Edit, ...]:
-    old, new = _LINE.findall(before), _LINE.findall(after)
-    opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    old, new = log_lines(before), log_lines(after)
     return tuple(
-        Edit(start, stop, tuple(new[new_start:new_stop]))
-        for kind, start, stop, new_start, new_stop in opcodes
-        if kind != "equal"
+        Edit(stretch.start, stretch.stop, tuple(new[stretch.new_start : stretch.new_stop]))
+        for stretch in changed_stretches(old, new)
     )

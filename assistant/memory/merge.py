@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from assistant.memory.compare import changed_stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +73,9 @@ def _stretches(base: list[str], mine: list[str], theirs: list[str]) -> list[_Str
 
 def _places(base: list[str], side: list[str]) -> dict[int, int]:
     """Where each line of the base that was kept stands on a side."""
-    blocks = SequenceMatcher(None, base, side, autojunk=False).get_matching_blocks()
-    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+    places: dict[int, int] = {}
+    at, side_at = 0, 0
+    for stretch in changed_stretches(base, side):
+        places |= zip(range(at, stretch.start), range(side_at, stretch.new_start), strict=True)
+        at, side_at = stretch.stop, stretch.new_stop
+    return places | dict(zip(range(at, len(base)), range(side_at, len(side)), strict=True))
