@@ -27,7 +27,19 @@ from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.agent.skills import SkillShelf, skill_files
-from assistant.agent.tidy import Tidying, ask_for_proposals, merge_proposals, nearly_full, propose_tidying
+from assistant.agent.system_prompt import FILE_MAX_CHARS
+from assistant.agent.tidy import (
+    TIDY_WRITER,
+    Tidied,
+    Tidying,
+    TidyProposal,
+    ask_for_proposals,
+    count_lines,
+    merge_proposals,
+    nearly_full,
+    propose_tidying,
+    without_accepted,
+)
 from assistant.agent.tool_backend import ToolBackend, WriteMemory
 from assistant.agent.toolkit import build_toolkit
 from assistant.atomic_io import replace_text
@@ -166,20 +178,44 @@ class Assistant:
             f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
         )
 
-    async def propose_tidying(self) -> Tidying:
-        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit."""
-        notes = [self.notes.read(name) for name in MEMORY_FILES]
+    @property
+    def file_cap_chars(self) -> int:
+        """Characters of a memory file that the prompt takes."""
+        return FILE_MAX_CHARS
+
+    async def propose_tidying(self, names: Sequence[str] = MEMORY_FILES) -> Tidying:
+        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit.
+
+        The notice says whether the model was asked.
+        """
+        notes = [self.notes.read(name) for name in names]
         tidying = await asyncio.to_thread(propose_tidying, notes)
-        fit = self._compactor if self.settings.memory == "on" else None
-        if fit is None:
-            return tidying
         for note in nearly_full(notes):
+            fit = self._compactor if self.settings.memory == "on" else None
+            if fit is None:
+                return tidying.told("No model was asked: none is here that writes summaries, or memory is off.")
+            if self.counter.text(note.text) > fit.window_tokens // 2:
+                tidying = tidying.told(f"{note.name} is too long for the model to be asked about all of it.")
+                continue
             try:
                 more = await ask_for_proposals(note, make_ask(fit.model), self._home_language())
             except ModelError as error:
-                return Tidying(tidying.proposals, f"{tidying.notice} The model could not be asked: {error}")
-            tidying = merge_proposals(tidying, more)
+                return tidying.told(f"The model could not be asked: {error}")
+            tidying = merge_proposals(tidying, more).told(
+                f"The model was asked about {note.name} and named {count_lines(len(more))}."
+            )
         return tidying
+
+    def tidy(self, name: str, accepted: Sequence[TidyProposal]) -> Tidied:
+        """Take the accepted lines out of a file: a change like any other, that *History* restores.
+
+        Raises `ConflictError` when somebody writes to the file at this moment.
+        """
+        note = self.notes.read(name)
+        tidied = without_accepted(note.text, [proposal for proposal in accepted if proposal.name == name])
+        if tidied.removed:
+            self.notes.save(name, tidied.text, note.digest, TIDY_WRITER)
+        return tidied
 
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -18,9 +20,16 @@ from assistant.prompts import Language, render
 FULL_SHARE = 0.8
 """Above this share of its cap a file is worth tidying."""
 
+TIDY_WRITER = "tidy"
+"""`writer` of a change that a person accepted line by line."""
+
 TidyReason = Literal["says the same", "says nearly the same", "is newer", "says it, as the model reads it"]
 
 _NEAR = 0.8
+# Up to so many lines each is compared with each; in a longer file a word that very many share tells little of them.
+_COMPARE_ALL_LINES = 600
+_MAX_HOLDERS = 200
+_MAX_PARTNERS = 40
 # A line all of whose words stand in another one says less, unless the other is about much more.
 _COVERED = 0.5
 _MIN_TERMS = 3
@@ -57,6 +66,10 @@ class Tidying:
 
     proposals: tuple[TidyProposal, ...]
     notice: str
+
+    def told(self, sentence: str) -> Tidying:
+        """The same with one more sentence in the notice."""
+        return Tidying(self.proposals, f"{self.notice} {sentence}".strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +129,50 @@ def merge_proposals(tidying: Tidying, more: Sequence[TidyProposal]) -> Tidying:
     return Tidying((*tidying.proposals, *new), tidying.notice)
 
 
-def without_accepted(text: str, accepted: Sequence[TidyProposal]) -> str:
-    """The text without the lines of these proposals; one that is not there any more as it was stays out of it."""
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """A text without what was accepted, and how many lines went; `left` had changed meanwhile, or their reason had."""
+
+    text: str
+    removed: int
+    left: int
+
+
+def without_accepted(text: str, accepted: Sequence[TidyProposal]) -> Tidied:
+    """The text without the lines of these proposals.
+
+    A line that stands elsewhere now is found if it stands there once. One whose reason is gone stays.
+    """
     lines = text.split("\n")
-    gone = {
-        proposal.line - 1
-        for proposal in accepted
-        if 0 < proposal.line <= len(lines) and lines[proposal.line - 1] == proposal.text
-    }
-    return "\n".join(line for index, line in enumerate(lines) if index not in gone)
+    chosen: dict[int, TidyProposal] = {}
+    for proposal in accepted:
+        index = _index_of(lines, proposal)
+        if index is not None:
+            chosen[index] = proposal
+    kept = {line for index, line in enumerate(lines) if index not in chosen}
+    gone = {index for index, proposal in chosen.items() if proposal.stays in kept}
+    rest = "\n".join(line for index, line in enumerate(lines) if index not in gone)
+    return Tidied(rest, len(gone), len(accepted) - len(gone))
+
+
+def _index_of(lines: Sequence[str], proposal: TidyProposal) -> int | None:
+    index = proposal.line - 1
+    if 0 <= index < len(lines) and lines[index] == proposal.text:
+        return index
+    places = [index for index, line in enumerate(lines) if line == proposal.text]
+    return places[0] if len(places) == 1 else None
+
+
+def count_lines(count: int) -> str:
+    """The number of lines in words."""
+    return "no line" if count == 0 else "1 line" if count == 1 else f"{count} lines"
 
 
 def _proposals(note: Note) -> list[TidyProposal]:
     found: dict[int, TidyProposal] = {}
     needed: set[int] = set()
-    for earlier, later in combinations(_lines(note.text), 2):
+    lines = _lines(note.text)
+    for earlier, later in combinations(lines, 2) if len(lines) <= _COMPARE_ALL_LINES else _likely_pairs(lines):
         if earlier.number in found or later.number in found:
             continue
         proposal = _compare(note, earlier, later)
@@ -138,6 +180,33 @@ def _proposals(note: Note) -> list[TidyProposal]:
             found[proposal.line] = proposal
             needed.add(proposal.stays_line)
     return [found[number] for number in sorted(found)]
+
+
+def _likely_pairs(lines: Sequence[_Line]) -> Iterator[tuple[_Line, _Line]]:
+    """The pairs of a long file that can say the same, in order: those that share a rare word, a label or a date's rest.
+
+    Two lines that are nearly the same share one of the rarest words of either.
+    """
+    holders: dict[str, list[int]] = defaultdict(list)
+    for index, line in enumerate(lines):
+        for mark in [*line.terms, *_whole_marks(line)]:
+            holders[mark].append(index)
+    for index, line in enumerate(lines):
+        rare = sorted(line.terms, key=lambda term: len(holders[term]))
+        few = [term for term in rare[: len(rare) - int(_NEAR * len(rare)) + 1] if len(holders[term]) <= _MAX_HOLDERS]
+        others = {other for mark in [*few, *_whole_marks(line)] for other in _after(holders[mark], index)}
+        yield from ((line, lines[other]) for other in sorted(others))
+
+
+def _whole_marks(line: _Line) -> list[str]:
+    """What two lines may share beside words: their key, their label, what they say without dates."""
+    label = [f"label {line.label}"] if line.label else []
+    return [f"key {line.key}", *label, *([f"undated {line.undated}"] if line.dates else [])]
+
+
+def _after(indexes: Sequence[int], index: int) -> Sequence[int]:
+    start = bisect_right(indexes, index)
+    return indexes[start : start + _MAX_PARTNERS]
 
 
 def _compare(note: Note, earlier: _Line, later: _Line) -> TidyProposal | None:
@@ -198,7 +267,7 @@ def _line(number: int, text: str, heading: str) -> _Line:
 
 
 def _has_children(lines: Sequence[str], number: int) -> bool:
-    below = next((line for line in lines[number:] if line.strip()), "")
+    below = next((lines[index] for index in range(number, len(lines)) if lines[index].strip()), "")
     return bool(below) and _indent(below) > _indent(lines[number - 1])
 
 
@@ -214,6 +283,5 @@ def _notice(full: Sequence[Note], proposals: Sequence[TidyProposal], cap_chars: 
     if not full:
         return ""
     how_full = ", ".join(f"{note.name} ({len(note.text) / cap_chars:.0%})" for note in full)
-    count = "1 line" if len(proposals) == 1 else f"{len(proposals)} lines"
-    what = f"{count} could go" if proposals else "No line in it says what another says"
+    what = f"{count_lines(len(proposals))} could go" if proposals else "No line in it says what another says"
     return f"Nearly full: {how_full}. {what}; what is over the cap is not in the prompt. Nothing is removed by itself."

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.agent.tidy import (
+    Tidied,
     Tidying,
     TidyProposal,
     ask_for_proposals,
@@ -73,9 +74,30 @@ def test_one_notice_tells_of_all_full_files() -> None:
 def test_accepted_lines_leave_the_text_where_they_still_stand() -> None:
     text = "- tea\n- cat\n- tea\n"
     (proposal,) = propose_tidying([Note("USER.md", text, "d")], cap_chars=1).proposals
-    assert without_accepted(text, [proposal]) == "- tea\n- cat\n"
-    assert without_accepted("- new\n" + text, [proposal]) == "- new\n" + text
-    assert without_accepted(text, []) == text
+    assert without_accepted(text, [proposal]) == Tidied("- tea\n- cat\n", 1, 0)
+    assert without_accepted("- new\n" + text, [proposal]) == Tidied("- new\n" + text, 0, 1)
+    assert without_accepted(text, []) == Tidied(text, 0, 0)
+
+
+def test_a_line_that_moved_is_found_and_one_whose_reason_went_stays() -> None:
+    text = "- works in Bern\n- works in Bern since spring\n"
+    (proposal,) = propose_tidying([Note("USER.md", text, "d")], cap_chars=1).proposals
+    assert (proposal.text, proposal.stays) == ("- works in Bern", "- works in Bern since spring")
+    assert without_accepted("# Me\n" + text, [proposal]) == Tidied("# Me\n- works in Bern since spring\n", 1, 0)
+    assert without_accepted("- works in Bern\n", [proposal]) == Tidied("- works in Bern\n", 0, 1)
+
+
+def test_a_long_file_is_compared_where_it_can_be_the_same() -> None:
+    many = [f"- fact number {number + 100} about topic {'abcdefg'[number % 7]}" for number in range(20_000)]
+    text = "\n".join([*many, "- likes fact number 117 about topic d", "- Phone: 1", *many[:3], "- Phone: 2"])
+    proposals = propose_tidying([Note("MEMORY.md", text, "d")]).proposals
+    assert [(proposal.line, proposal.stays_line) for proposal in proposals] == [
+        (18, 20_001),
+        (20_002, 20_006),
+        (20_003, 1),
+        (20_004, 2),
+        (20_005, 3),
+    ]
 
 
 async def test_a_model_names_lines_and_is_held_to_them() -> None:
@@ -122,9 +144,8 @@ def test_whatever_is_accepted_its_reason_stays_and_all_else_too(lines: list[str]
     proposals = propose_tidying([Note("USER.md", text, "d")], cap_chars=1).proposals if text else ()
     gone = {proposal.line for proposal in proposals}
     assert all(proposal.stays_line not in gone for proposal in proposals)
-    assert without_accepted(text, proposals) == "\n".join(
-        line for number, line in enumerate(lines, 1) if number not in gone
-    )
+    rest = "\n".join(line for number, line in enumerate(lines, 1) if number not in gone)
+    assert without_accepted(text, proposals) == Tidied(rest, len(gone), 0)
 
 
 async def test_an_open_assistant_asks_its_model_too(home: Path) -> None:
@@ -132,9 +153,28 @@ async def test_an_open_assistant_asks_its_model_too(home: Path) -> None:
     model = ScriptedModel([[text("2 < 3")], ModelError("No answer.")])
     async with scripted_assistant(home, model, memory="on") as assistant:
         assert await assistant.propose_tidying() == Tidying((), "")
+        assert await assistant.propose_tidying(["SOUL.md"]) == Tidying((), "")
         note = assistant.notes.read("USER.md")
         assistant.notes.save("USER.md", full, note.digest, "owner")
         tidying = await assistant.propose_tidying()
         assert [(proposal.line, proposal.stays_line) for proposal in tidying.proposals] == [(2, 3)]
+        assert tidying.notice.endswith("The model was asked about USER.md and named 1 line.")
         assert (await assistant.propose_tidying()).notice.endswith("The model could not be asked: No answer.")
         assert assistant.notes.read("USER.md").text == full
+        tidied = assistant.tidy("USER.md", tidying.proposals)
+        assert (tidied.removed, tidied.left) == (1, 0)
+        assert "- moved to Bern\n" not in assistant.notes.read("USER.md").text
+        change = assistant.memory_log.history("USER.md")[-1]
+        assert (change.writer, assistant.memory_log.text_before(change)) == ("tidy", full)
+        assert assistant.tidy("USER.md", tidying.proposals).removed == 0
+        assert assistant.memory_log.history("USER.md")[-1] == change
+
+
+async def test_without_a_model_for_it_the_notice_says_so(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+        note = assistant.notes.read("USER.md")
+        assistant.notes.save("USER.md", "\n".join(f"- fact {n}" for n in range(2_000)), note.digest, "owner")
+        tidying = await assistant.propose_tidying(["USER.md"])
+    assert tidying.proposals == ()
+    assert "No line in it says what another says" in tidying.notice
+    assert "No model was asked" in tidying.notice
