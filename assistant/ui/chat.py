@@ -250,7 +250,8 @@ class ChatDesk:
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
     ) -> AsyncIterator[Face]:
-        if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
+        known = {tab.session_id, *(session.session_id for session in loaded.assistant.conversations.summaries())}
+        if session_id not in known:
             gr.Warning(_NO_LONGER)
             yield Face()
             return

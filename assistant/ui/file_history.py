@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from assistant.memory.log import MemoryChange
 from assistant.ui.cards import card
 from assistant.ui.diff import added_and_removed, diff_html
-from assistant.ui.times import parse_time
+from assistant.ui.times import full_time
 
 _MAX_SHOWN = 40
 
@@ -26,15 +26,17 @@ class _ShownVersion:
     is_current: bool
 
 
-def history_html(name: str, changes: Sequence[MemoryChange], digest: str) -> Markup:
+def history_html(
+    name: str, changes: Sequence[MemoryChange], digest: str, writer: Callable[[MemoryChange], str]
+) -> Markup:
     """The changes of a file (given oldest first), newest first; `digest` is that of the file as it stands."""
     newest_first = list(reversed(changes))
-    versions = [_shown(change, change.digest == digest) for change in newest_first[:_MAX_SHOWN]]
+    versions = [_shown(change, writer(change), change.digest == digest) for change in newest_first[:_MAX_SHOWN]]
     return card("history", name=name, versions=versions, hidden=max(0, len(newest_first) - _MAX_SHOWN))
 
 
-def _shown(change: MemoryChange, is_current: bool) -> _ShownVersion:
+def _shown(change: MemoryChange, writer: str, is_current: bool) -> _ShownVersion:
     added, removed = added_and_removed(change.diff)
-    moment = parse_time(change.at)
-    when = f"{moment.day} {moment:%b %Y, %H:%M}" if moment else ""
-    return _ShownVersion(change.change_id, when, change.writer, added, removed, diff_html(change.diff), is_current)
+    return _ShownVersion(
+        change.change_id, full_time(change.at), writer, added, removed, diff_html(change.diff), is_current
+    )

@@ -1,38 +1,50 @@
-"""The Memory tab: the memory files, one of them open in an editor that follows the disk and never overwrites it."""
+"""The Memory tab: one memory file in an editor that follows the disk, merges with it, and never overwrites it."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from assistant.errors import ConflictError, PalimpsestError
+from assistant.memory.log import MemoryChange, log_lines, unified_diff
+from assistant.memory.merge import Conflict, Merge, merge
 from assistant.memory.notes import Note
+from assistant.memory.provenance import writer_of
 from assistant.ui.cards import card
-from assistant.ui.diff import diff_html, unified
+from assistant.ui.diff import diff_html
 from assistant.ui.file_history import history_html
 from assistant.ui.loading import Loaded
+from assistant.ui.memory_list import FileList, KnownFile, ListView, SeenFile, known_files, list_mark, with_seen
 
 WRITER = "owner"
 FIRST_FILE = "MEMORY.md"
-_ROLES = {
-    "SOUL.md": "who the assistant is",
-    "USER.md": "who you are",
-    "MEMORY.md": "what lasts",
-}
+# What ends a text for the page's script, too.
+_SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    chr(code) for code in range(0x2000, 0x200B)
+)
+_GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """The file in the editor: its digest on disk and what the editor was given. An empty name: none yet."""
+    """The file in the editor of one tab: how it stood on disk and what the editor was given. No name: none yet.
+
+    `home` is the sample conversation in whose home it is, empty for the person's own. `told_digest` is the version on
+    disk that the person was told of. `listed` is the mark of the list as drawn.
+    """
 
     name: str = ""
+    home: str = ""
+    base: str = ""
     base_digest: str = ""
     given: str = ""
-    conflict: str = ""
+    told_digest: str = ""
     listed: str = ""
     state: str = ""
     has_history: bool = False
+    month: str = ""
+    since_ns: int = 0
+    seen: tuple[SeenFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,178 +60,297 @@ class MemoryFace:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _ListedFile:
-    name: str
-    label: str
-    role: str
-    tokens: int
-    is_selected: bool
-
-
 class MemoryDesk:
-    """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files."""
+    """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files.
+
+    `words` are what stands in the editor; None where the browser says that it is what the editor was given.
+    """
 
     def __init__(self) -> None:
-        self._token_counts: dict[tuple[str, int, int], int] = {}
+        self._list = FileList()
 
-    def open(self, loaded: Loaded, name: str, file: OpenFile, editor: str) -> MemoryFace:
-        """Put a file into the editor; unsaved words are never dropped for it."""
-        if is_edited(file, editor) and name != file.name:
-            return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
-        if name == file.name and is_edited(file, editor):
-            return MemoryFace(file)
-        return self.reload(loaded, name, file)
+    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
+        """Put a file of the home of conversation `here` into the editor; unsaved words are never dropped for it."""
+        home = home_key(loaded, here)
+        if is_edited(file, words):
+            is_same = name == file.name and home == file.home
+            problem = None if is_same else f"{file.name} has words that are not saved. Save or reload it first."
+            return MemoryFace(file, problem=problem)
+        return self.reload(loaded, name, file, here)
 
-    def reload(self, loaded: Loaded, name: str, file: OpenFile) -> MemoryFace:
+    def reload(self, loaded: Loaded, name: str, file: OpenFile, here: str = "") -> MemoryFace:
         """Take what stands on disk, whatever the editor holds."""
+        home = home_key(loaded, here)
+        at = home_of(loaded, home) or loaded
         try:
-            loaded.assistant.workspace.memory_path(name)
-            note = loaded.assistant.notes.read(name)
+            at.assistant.workspace.memory_path(name)
+            # The folder before the file: what changes between the two is seen at the next look.
+            files = known_files(at)
+            note = at.assistant.notes.read(name)
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        opened = replace(_opened(name, note), has_history=file.has_history and name == file.name)
-        return self._drawn(loaded, opened, note.text)
+        is_same = (name, home) == (file.name, file.home)
+        kept = file if home == file.home else OpenFile(home=home)
+        opened = replace(_opened(kept, note), has_history=file.has_history and is_same)
+        return self._drawn(at, opened, note.text, files)
 
-    def save(self, loaded: Loaded, file: OpenFile, editor: str, overwrite: bool = False) -> MemoryFace:
-        """Write the editor's words, unless the file is no longer what it was when it was opened."""
-        if not file.name:
+    def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryFace:
+        """Open the note of a day."""
+        at = home_of(loaded, file.home) or loaded
+        if any(known.name == f"memory/{day}.md" for known in known_files(at)):
+            return self.open(loaded, f"memory/{day}.md", file, words, file.home)
+        return MemoryFace(file, problem=f"There is no note of {day or 'that day'}.")
+
+    def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryFace:
+        """Show the notes of a month in the list, or no longer."""
+        at = home_of(loaded, file.home) or loaded
+        file = replace(file, month="" if month == file.month else month)
+        return self._refreshed(at, file, file.state or "saved", known_files(at))
+
+    def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
+        """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
+        at = home_of(loaded, file.home)
+        if not file.name or words is None:
             return MemoryFace(file)
-        notes = loaded.assistant.notes
+        if at is None:
+            return MemoryFace(file, problem=_GONE)
         try:
-            base = notes.read(file.name).digest if overwrite else file.base_digest
-            notes.save(file.name, as_file_text(editor), base, WRITER)
+            note = at.assistant.notes.read(file.name)
+            merged = _merged(file, words, note)
+            if merged.conflicts:
+                return self._conflict(file, note, merged)
+            return self._written(at, file, words, merged.text, note.digest)
         except ConflictError:
-            return self._conflict(loaded, file)
+            # Somebody wrote between the reading and the writing: the next look tells.
+            return MemoryFace(file, problem=f"{file.name} is being written to at this moment. Save again.")
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        note = notes.read(file.name)
-        saved = replace(_opened(file.name, note), given=_mark(editor), has_history=file.has_history)
-        return replace(self._drawn(loaded, saved, None), text=None)
 
-    def poll(self, loaded: Loaded, file: OpenFile, editor: str) -> MemoryFace:
-        """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
+    def decide(self, loaded: Loaded, file: OpenFile, words: str | None, *, keeps_both: bool) -> MemoryFace:
+        """Write the editor's words over those the person was shown, or beside them; not over what came later."""
+        at = home_of(loaded, file.home)
+        if not file.name or words is None:
+            return MemoryFace(file)
+        if at is None:
+            return MemoryFace(file, problem=_GONE)
         try:
-            note = loaded.assistant.notes.read(file.name or FIRST_FILE)
+            note = at.assistant.notes.read(file.name)
+            merged = _merged(file, words, note)
+            if note.digest != file.told_digest and merged.conflicts:
+                return self._conflict(file, note, merged)
+            text = merged.text if keeps_both else as_file_text(words)
+            return self._written(at, file, words, text, note.digest)
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+
+    def poll(self, loaded: Loaded, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
+        """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
+        home, has_words = home_key(loaded, here), is_edited(file, words)
+        if not file.name or (file.home != home and not has_words):
+            return self._switched(loaded, file, here)
+        at = home_of(loaded, file.home)
+        if at is None:
+            return MemoryFace(replace(file, state="gone"), head=_head(file, "the sample is over"))
+        state = "not saved" if has_words else "saved"
+        files = known_files(at)
+        if _listed_mark(files, file) == file.listed and file.told_digest == file.base_digest:
+            # Nothing in the folder has changed, so nothing is read.
+            return self._stated(file, state)
+        try:
+            note = at.assistant.notes.read(file.name)
         except PalimpsestError as error:
             return MemoryFace(file, head=_head(file, str(error)))
-        if not file.name:
-            return self._drawn(loaded, _opened(FIRST_FILE, note), note.text)
         if note.digest != file.base_digest:
-            if not is_edited(file, editor):
-                opened = replace(_opened(file.name, note), listed=file.listed, has_history=file.has_history)
-                return self._drawn(loaded, opened, note.text)
-            if file.conflict != note.digest:
-                return self._conflict(loaded, replace(file, conflict=note.digest))
-        return self._refreshed(loaded, file, editor)
+            if not has_words:
+                return self._drawn(at, _opened(file, note), note.text, files)
+            if file.told_digest != note.digest:
+                return self._told(file, note, _merged(file, words or "", note))
+        return self._refreshed(at, file, state, files)
 
-    def show_diff(self, loaded: Loaded, file: OpenFile, editor: str) -> MemoryFace:
-        """What the disk has against what the editor has."""
-        if not file.name:
-            return MemoryFace(file)
-        disk = loaded.assistant.notes.read(file.name).text
-        diff = diff_html(unified(disk.strip(), editor.strip()))
-        return MemoryFace(file, banner=str(card("conflict", name=file.name, diff=diff)))
+    def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+        """What changed on disk since the file was opened."""
+        at = home_of(loaded, file.home) or loaded
+        diff = unified_diff(file.base, at.assistant.notes.read(file.name).text, file.name)
+        return MemoryFace(file, banner=str(card("disk_changes", name=file.name, diff=diff_html(diff))))
 
     def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """Show the changes of the open file, or no longer."""
+        at = home_of(loaded, file.home) or loaded
         file = replace(file, has_history=not file.has_history)
-        digest = loaded.assistant.notes.read(file.name).digest
-        return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(loaded, file, digest))
+        digest = at.assistant.notes.read(file.name).digest
+        return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(at, file, digest))
 
-    def restore(self, loaded: Loaded, file: OpenFile, editor: str, change_id: str) -> MemoryFace:
+    def restore(self, loaded: Loaded, file: OpenFile, words: str | None, change_id: str) -> MemoryFace:
         """Write the version that a change of the open file left; that is a change of its own."""
-        log, notes = loaded.assistant.memory_log, loaded.assistant.notes
+        at = home_of(loaded, file.home) or loaded
+        log, notes = at.assistant.memory_log, at.assistant.notes
         change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
         if change is None:
             return MemoryFace(file, problem="That version belongs to another file. Nothing was done.")
-        if is_edited(file, editor):
+        if is_edited(file, words):
             return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
         try:
             notes.save(file.name, log.text_after(change), file.base_digest, WRITER)
         except ConflictError:
-            return self._conflict(loaded, file)
+            return MemoryFace(file, problem=f"{file.name} was changed by someone else just now. Nothing was restored.")
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        return self.reload(loaded, file.name, file)
+        return self.reload(loaded, file.name, file, file.home)
 
-    def _conflict(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
-        return MemoryFace(
-            replace(file, conflict=loaded.assistant.notes.read(file.name).digest, state="not saved"),
-            head=_head(file, "not saved"),
-            banner=str(card("conflict", name=file.name, diff="")),
-        )
+    def _switched(self, loaded: Loaded, file: OpenFile, here: str) -> MemoryFace:
+        """Another home, or the first look at one: the same file of it where there is one."""
+        at = home_of(loaded, home_key(loaded, here)) or loaded
+        names = {known.name for known in known_files(at)}
+        face = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file, here)
+        return replace(face, problem=None, head=_head(file, face.problem)) if face.problem else face
 
-    def _drawn(self, loaded: Loaded, file: OpenFile, text: str | None) -> MemoryFace:
-        files = self._files_html(loaded, file.name)
-        return MemoryFace(
-            replace(file, listed=_mark(files), state="saved"),
-            files=files,
-            head=_head(file, "saved"),
+    def _written(self, at: Loaded, file: OpenFile, words: str, text: str, base_digest: str) -> MemoryFace:
+        """Save, and give the editor what the file holds now where that is not what it has."""
+        change = at.assistant.notes.save(file.name, text, base_digest, WRITER)
+        files = known_files(at)
+        note = at.assistant.notes.read(file.name)
+        if change is not None and note.digest != change.digest:
+            # Somebody wrote since; the next look takes that up.
+            note = Note(file.name, at.assistant.memory_log.text_after(change), change.digest)
+        return self._drawn(at, _opened(file, note), None if _mark(note.text) == _mark(words) else note.text, files)
+
+    def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+        file = replace(file, told_digest=note.digest, state="not saved")
+        diff = diff_html(_overlap_diff(merged.conflicts))
+        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("conflict", name=file.name, diff=diff)))
+
+    def _told(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+        """The disk changed under the person's words."""
+        if merged.conflicts:
+            return self._conflict(file, note, merged)
+        file = replace(file, told_digest=note.digest, state="not saved")
+        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("will_merge", name=file.name)))
+
+    def _drawn(self, at: Loaded, file: OpenFile, text: str | None, files: list[KnownFile]) -> MemoryFace:
+        face = self._refreshed(at, replace(file, listed=""), "saved", files)
+        return replace(
+            face,
+            head=_head(face.file, "saved"),
             text=text,
             banner="",
-            history=_history(loaded, file, file.base_digest),
+            history=_history(at, file, file.base_digest),
         )
 
-    def _refreshed(self, loaded: Loaded, file: OpenFile, editor: str) -> MemoryFace:
-        state = "not saved" if is_edited(file, editor) else "saved"
-        files = self._files_html(loaded, file.name)
-        return MemoryFace(
-            replace(file, listed=_mark(files), state=state),
-            files=files if _mark(files) != file.listed else None,
-            head=_head(file, state) if state != file.state else None,
-        )
+    def _refreshed(self, at: Loaded, file: OpenFile, state: str, files: list[KnownFile]) -> MemoryFace:
+        newest_ns = max((known.changed_ns for known in files), default=0)
+        file = replace(file, since_ns=file.since_ns or newest_ns)
+        for known in files:
+            if known.name == file.name:
+                file = replace(file, seen=with_seen(file.seen, known))
+        mark = _listed_mark(files, file)
+        face = self._stated(replace(file, listed=mark), state)
+        return face if mark == file.listed else replace(face, files=self._list.html(at, files, _view(file)))
 
-    def _files_html(self, loaded: Loaded, selected: str) -> str:
-        workspace = loaded.assistant.workspace
-        files = [
-            _ListedFile(
-                name=(name := workspace.relative_name(path)),
-                label=path.name,
-                role=_ROLES.get(name, "daily note"),
-                tokens=self._tokens(loaded, path),
-                is_selected=name == selected,
-            )
-            for path in workspace.memory_files()
-        ]
-        return str(card("memory_list", files=files))
-
-    def _tokens(self, loaded: Loaded, path: Path) -> int:
-        try:
-            status = path.stat()
-            key = (str(path), status.st_mtime_ns, status.st_size)
-            if key not in self._token_counts:
-                self._token_counts[key] = loaded.count_tokens(path.read_text("utf-8", "replace"))
-        except OSError:
-            return 0
-        return self._token_counts[key]
+    def _stated(self, file: OpenFile, state: str) -> MemoryFace:
+        head = _head(file, state) if state != file.state else None
+        return MemoryFace(replace(file, state=state), head=head)
 
 
-def is_edited(file: OpenFile, editor: str) -> bool:
+def home_key(loaded: Loaded, session_id: str) -> str:
+    """The conversation itself where it has a home of its own, as the sample does; else empty."""
+    return "" if loaded.assistant.at_home(session_id) is loaded.assistant else session_id
+
+
+def home_of(loaded: Loaded, home: str) -> Loaded | None:
+    """The assistant in that home; None where the sample it was made for is over."""
+    if not home:
+        return loaded
+    assistant = loaded.assistant.at_home(home)
+    return None if assistant is loaded.assistant else replace(loaded, assistant=assistant)
+
+
+def is_edited(file: OpenFile, words: str | None) -> bool:
     """True when the editor holds other words than it was given; it strips both ends of what it is given."""
-    return bool(file.name) and _mark(editor) != file.given
+    return bool(file.name) and words is not None and _mark(words) != file.given
 
 
-def as_file_text(editor: str) -> str:
+def as_file_text(words: str) -> str:
     """The editor's words as a file: one newline at the end, an empty file stays empty."""
-    text = editor.replace("\r\n", "\n").rstrip()
+    text = words.replace("\r\n", "\n").rstrip()
     return f"{text}\n" if text else ""
 
 
-def _opened(name: str, note: Note) -> OpenFile:
-    return OpenFile(name, note.digest, _mark(note.text))
+def disk_line(file: OpenFile, words: str | None, number: int) -> int | None:
+    """The line of the file as it was opened that stands at a line of the editor; None for one not saved yet."""
+    shown = (as_file_text(file.base.strip()) if words is None else words.replace("\r\n", "\n")).split("\n")
+    if not 0 < number <= len(shown):
+        return None
+    lines = [line.rstrip("\n") for line in log_lines(file.base)]
+    head = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if not is_edited(file, words):
+        return number + head
+    wanted = shown[number - 1]
+    places = [index for index, line in enumerate(lines, 1) if line == wanted]
+    return min(places, key=lambda place: abs(place - head - number), default=None)
+
+
+def _merged(file: OpenFile, words: str, note: Note) -> Merge:
+    mine = as_file_text(words)
+    if note.digest == file.base_digest:
+        return Merge(mine, ())
+    # The editor was given the text without the space around it.
+    return merge(as_file_text(file.base.strip()), mine, note.text)
+
+
+def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
+    lines: list[str] = []
+    for number, conflict in enumerate(conflicts, 1):
+        lines.append(f"@@ {number} of {len(conflicts)}: on disk (−), yours (+) @@")
+        lines += [f"-{line}" for line in conflict.theirs.split("\n")]
+        lines += [f"+{line}" for line in conflict.mine.split("\n")]
+    return "\n".join(lines)
+
+
+def _opened(file: OpenFile, note: Note) -> OpenFile:
+    return replace(
+        file,
+        name=note.name,
+        base=note.text,
+        base_digest=note.digest,
+        told_digest=note.digest,
+        given=_mark(note.text),
+    )
 
 
 def _mark(text: str) -> str:
-    return hashlib.sha256(text.strip().replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
+    """The same that the page's script makes of the editor's words."""
+    bare = text.replace("\r\n", "\n").replace("\r", "\n").strip(_SPACE)
+    return hashlib.sha256(bare.encode("utf-8", "replace")).hexdigest()
+
+
+def _view(file: OpenFile) -> ListView:
+    return ListView(file.name, file.month, file.since_ns, file.seen, bool(file.home))
+
+
+def _listed_mark(files: list[KnownFile], file: OpenFile) -> str:
+    return list_mark(files, _view(file))
 
 
 def _head(file: OpenFile, state: str) -> str:
-    is_edited = state != "saved"
-    return str(card("memory_head", name=file.name, state=state, is_edited=is_edited, has_history=file.has_history))
+    return str(
+        card(
+            "memory_head",
+            name=file.name,
+            state=state,
+            is_edited=state != "saved",
+            has_history=file.has_history,
+            given=file.given,
+        )
+    )
 
 
-def _history(loaded: Loaded, file: OpenFile, digest: str) -> str:
+def _history(at: Loaded, file: OpenFile, digest: str) -> str:
     if not file.has_history:
         return ""
-    return str(history_html(file.name, loaded.assistant.memory_log.history(file.name), digest))
+    log = at.assistant.memory_log
+    changes = log.history(file.name)
+
+    def writer(change: MemoryChange) -> str:
+        return writer_of(log, change, is_first=change is changes[0])
+
+    return str(history_html(file.name, changes, digest, writer))

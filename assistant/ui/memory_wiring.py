@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.ui.chat import Tab
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, unchanged
 from assistant.ui.layout import Parts
 from assistant.ui.loading import Loaded, Loading
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of
 from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
+
+# The editor's words come to the server only where they are not those it was given: a file may have megabytes.
+_UNTOUCHED = "\0untouched"
+_UNTOUCHED_JS = "async (file, words, tab) => [file, await window.palimpsest.untouched(words), tab]"
 
 
 def wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading) -> None:
@@ -25,59 +32,106 @@ def wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading) -> None:
 def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDesk) -> None:
     memory = parts.memory
 
-    async def act(file: OpenFile, editor: str | None, task: Task, event: gr.EventData) -> Values:
+    async def act(
+        file: OpenFile, words: str | None, task: Task, tab: Tab, event: gr.EventData
+    ) -> AsyncIterator[Values]:
         loaded = await loading.ready()
         name, target = action_of(event)
-        face = _act_on_file(desk, loaded, name, target, file, editor or "")
-        told = None if face else await _act_on_task(tasks, loaded, name, target, task)
-        if face is None and told is None:
+        face = await _act_on_file(desk, loaded, name, target, file, words or "", tab.session_id)
+        if face is not None:
+            shown = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") else gr.skip()
+            yield [*_memory_values(face), *unchanged(len(memory.task_outputs())), shown]
+            return
+        is_known = False
+        async for told in _act_on_task(tasks, loaded, name, target, _Asked(file, words or "", task, tab.session_id)):
+            is_known = True
+            yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
+        if not is_known:
             face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
-        tabs = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") or told else gr.skip()
-        return [
-            *(_memory_values(face) if face else unchanged(len(memory.outputs()))),
-            *(told.values() if told else unchanged(len(memory.task_outputs()))),
-            tabs,
-        ]
+            yield [*_memory_values(face), *unchanged(len(memory.task_outputs())), gr.skip()]
 
     outputs = [*memory.outputs(), *memory.task_outputs(), parts.tabs]
-    parts.memory_bus.select(act, [memory.file, memory.editor, memory.task], outputs, **QUEUED)
+    parts.memory_bus.select(act, [memory.file, memory.editor, memory.task, parts.chat.tab], outputs, **QUEUED)
 
 
-def _act_on_file(
-    desk: MemoryDesk, loaded: Loaded, name: str, target: str, file: OpenFile, text: str
+async def _act_on_file(
+    desk: MemoryDesk, loaded: Loaded, name: str, target: str, file: OpenFile, words: str, here: str
 ) -> MemoryFace | None:
     """What a button about files does; None where it is none, or one of another file."""
     match name:
         case "open-file" | "open-hit":
             path = target.rpartition(":")[0] if name == "open-hit" else target
-            return desk.open(loaded, path, file, text)
+            return await asyncio.to_thread(desk.open, loaded, path, file, words, here)
+        case "notes-day":
+            return await asyncio.to_thread(desk.open_day, loaded, target, file, words)
+        case "notes-month":
+            return await asyncio.to_thread(desk.toggle_month, loaded, target, file)
         case "memory-reload" if target == file.name:
-            return desk.reload(loaded, target, file)
+            return await asyncio.to_thread(desk.reload, loaded, target, file, here)
         case "memory-diff" if target == file.name:
-            return desk.show_diff(loaded, file, text)
+            return await asyncio.to_thread(desk.show_disk, loaded, file)
         case "memory-history" if target == file.name:
-            return desk.toggle_history(loaded, file)
+            return await asyncio.to_thread(desk.toggle_history, loaded, file)
+        # What is written is told to conversations, which live in this thread.
         case "memory-restore":
-            return desk.restore(loaded, file, text, target)
-        case "memory-overwrite" if target == file.name:
-            return desk.save(loaded, file, text, overwrite=True)
+            return desk.restore(loaded, file, words, target)
+        case "memory-overwrite" | "memory-both" if target == file.name:
+            return desk.decide(loaded, file, words, keeps_both=name == "memory-both")
         case _:
             return None
 
 
-async def _act_on_task(tasks: TaskDesk, loaded: Loaded, name: str, target: str, task: Task) -> TaskFace | None:
-    """What a button of a task card does; None where it is none."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one tab shows while a button of a task card is pressed."""
+
+    file: OpenFile
+    words: str
+    task: Task
+    here: str
+
+    def home(self, loaded: Loaded) -> Loaded:
+        """The assistant in whose home the tab is."""
+        return home_of(loaded, home_key(loaded, self.here)) or loaded
+
+
+async def _act_on_task(
+    tasks: TaskDesk, loaded: Loaded, name: str, target: str, asked: _Asked
+) -> AsyncIterator[TaskFace]:
+    """What a button of a task card does; nothing where it is none."""
+    home = asked.home(loaded)
     match name:
         case "work-close":
-            return tasks.close()
+            yield tasks.close()
+        case "tidy-file":
+            async for face in tasks.tidy(home, target):
+                yield face
+        case "tidy-accept":
+            yield tasks.accept(home, asked.task, target)
+        case "memory-line" if (at := home_of(loaded, asked.file.home)) is not None:
+            path, _, number = target.rpartition(":")
+            if path == asked.file.name and number.isdecimal():
+                yield tasks.tell_line(at, path, disk_line(asked.file, asked.words, int(number)))
+        case _:
+            face = await _forget(tasks, home, name, target, asked.task, is_sample=home is not loaded)
+            if face is not None:
+                yield face
+
+
+async def _forget(
+    tasks: TaskDesk, home: Loaded, name: str, target: str, task: Task, *, is_sample: bool
+) -> TaskFace | None:
+    match name:
         case "forget-words":
             return tasks.ask_words()
         case "forget-change":
-            return await tasks.forget_change(loaded, target)
+            return await tasks.forget_change(home, target)
+        case "forget-line":
+            return await tasks.find_text(home, target)
         case "forget-find":
-            return await tasks.find(loaded, target)
+            return await tasks.find(home, target)
         case "forget-now":
-            return await tasks.forget(loaded, task, target)
+            return tasks.refuse_sample() if is_sample else await tasks.forget(home, task, target)
         case _:
             return None
 
@@ -86,23 +140,26 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
     outputs = parts.memory.outputs()
     inputs = [parts.memory.file, parts.memory.editor]
 
-    async def save(file: OpenFile, editor: str | None) -> Values:
-        return _memory_values(desk.save(await loading.ready(), file, editor or ""))
+    async def save(file: OpenFile, words: str | None) -> Values:
+        return _memory_values(desk.save(await loading.ready(), file, words or ""))
 
     async def load() -> AsyncIterator[Values]:
         try:
-            yield _memory_values(desk.poll(await loading.ready(), OpenFile(), ""))
+            yield _memory_values(await asyncio.to_thread(desk.poll, await loading.ready(), OpenFile(), None))
         except PalimpsestError:
             # The conversation's side of the page says why.
             yield unchanged(len(outputs))
 
-    async def poll(file: OpenFile, editor: str | None) -> Values:
+    async def poll(file: OpenFile, words: str | None, tab: Tab) -> Values:
         loaded = loading.loaded
-        return unchanged(len(outputs)) if loaded is None else _memory_values(desk.poll(loaded, file, editor or ""))
+        if loaded is None:
+            return unchanged(len(outputs))
+        held = None if words == _UNTOUCHED else words or ""
+        return _memory_values(await asyncio.to_thread(desk.poll, loaded, file, held, tab.session_id))
 
     demo.load(load, None, outputs, **QUEUED)
     parts.save.click(save, inputs, outputs, **QUEUED)
-    parts.timer.tick(poll, inputs, outputs, **QUICK)
+    parts.timer.tick(poll, [*inputs, parts.chat.tab], outputs, js=_UNTOUCHED_JS, **QUICK)
 
 
 def _memory_values(face: MemoryFace) -> Values:

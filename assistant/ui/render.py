@@ -296,13 +296,29 @@ def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | N
 
 
 def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> Window:
-    """The part that ends with the answer to the first of these messages that is drawn; the newest part for none."""
-    places = {entry.message_id: index for index, entry in enumerate(entries) if isinstance(entry, UserEntry)}
+    """The part that ends with the answer to the first of these that is drawn; the newest part for none.
+
+    Beside a message its id may be that of a compaction or of a change to memory.
+    """
+    places = {name: index for index, entry in enumerate(entries) for name in _names_of(entry)}
     start = next((places[message_id] for message_id in message_ids if message_id in places), None)
     if start is None:
         return Window()
-    end = next((index for index in sorted(places.values()) if index > start), len(entries))
+    questions = (index for index, entry in enumerate(entries) if isinstance(entry, UserEntry))
+    end = next((index for index in questions if index > start), len(entries))
     return Window() if end == len(entries) else Window(end=end)
+
+
+def _names_of(entry: Entry) -> list[str]:
+    match entry:
+        case UserEntry(message_id=message_id):
+            return [message_id]
+        case CompactionEntry(event=event):
+            return [event.compaction_id]
+        case MemoryEntry(changes=changes):
+            return [change.change_id for change in changes]
+        case _:
+            return []
 
 
 def _share(part: int, whole: int) -> float:

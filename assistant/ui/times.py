@@ -11,6 +11,12 @@ def short_time(at: str) -> str:
     return moment.strftime("%H:%M") if moment else ""
 
 
+def full_time(at: str) -> str:
+    """`30 Nov 2026, 14:05` from an ISO time; empty when there is none."""
+    moment = parse_time(at)
+    return f"{moment.day} {moment:%b %Y, %H:%M}" if moment else ""
+
+
 def day_label(at: str, now: dt.datetime) -> str:
     """Today, Yesterday, Last seven days, or the month, by the calendar of the time itself."""
     moment = parse_time(at)

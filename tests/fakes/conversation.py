@@ -410,6 +410,10 @@ class FakeAssistant:
         conversation.ask(text)
         return conversation
 
+    @property
+    def file_cap_chars(self) -> int:
+        return 20_000
+
     def at_home(self, session_id: str) -> FakeAssistant:
         return self
 

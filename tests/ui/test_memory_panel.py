@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 from pathlib import Path
 
 import pytest
 
 from assistant.ui.loading import Loaded
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, as_file_text, is_edited
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, as_file_text, disk_line, is_edited
 from tests.fakes.conversation import fake_assistant
 
 
@@ -49,15 +51,58 @@ def test_a_save_writes_the_editors_words(desk: MemoryDesk, loaded: Loaded, home:
     assert "saved" in (face.head or "")
 
 
-def test_a_change_on_disk_is_refused_and_not_overwritten(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+def test_changes_that_overlap_are_shown_and_asked_about(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
     file = opened(desk, loaded).file
     (home / "MEMORY.md").write_text("other hand\n", "utf-8")
     face = desk.save(loaded, file, "mine")
     assert (home / "MEMORY.md").read_text("utf-8") == "other hand\n"
     assert "Changed on disk" in (face.banner or "")
-    assert "other hand" in (desk.show_diff(loaded, face.file, "mine").banner or "")
-    desk.save(loaded, face.file, "mine", overwrite=True)
+    assert "other hand" in (face.banner or "")
+    both = desk.decide(loaded, face.file, "mine", keeps_both=True)
+    assert (home / "MEMORY.md").read_text("utf-8") == "other hand\nmine\n"
+    assert (both.text, both.banner) == ("other hand\nmine\n", "")
+
+
+def test_whoever_keeps_theirs_finds_the_rest_in_the_history(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    file = opened(desk, loaded).file
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    asked = desk.save(loaded, file, "mine")
+    desk.decide(loaded, asked.file, "mine", keeps_both=False)
     assert (home / "MEMORY.md").read_text("utf-8") == "mine\n"
+    assert "-other hand" in loaded.assistant.memory_log.history("MEMORY.md")[-1].diff
+
+
+def test_what_came_after_the_question_is_asked_about_again(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    file = opened(desk, loaded).file
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    asked = desk.save(loaded, file, "mine")
+    (home / "MEMORY.md").write_text("a third hand\n", "utf-8")
+    again = desk.decide(loaded, asked.file, "mine", keeps_both=False)
+    assert "a third hand" in (again.banner or "")
+    assert (home / "MEMORY.md").read_text("utf-8") == "a third hand\n"
+
+
+def test_changes_that_do_not_overlap_are_merged_by_the_save(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    text = (face.text or "").strip()
+    mine = text.replace("# Long-term memory", "# What lasts")
+    (home / "MEMORY.md").write_text(f"{text}\n- Added by another hand\n", "utf-8")
+    told = desk.poll(loaded, face.file, mine)
+    assert "Save keeps both" in (told.banner or "")
+    assert told.text is None
+    assert desk.poll(loaded, told.file, mine).banner is None
+    assert "Added by another hand" in (desk.show_disk(loaded, told.file).banner or "")
+    saved = desk.save(loaded, told.file, mine)
+    assert (home / "MEMORY.md").read_text("utf-8") == f"{mine}\n- Added by another hand\n"
+    assert saved.text == f"{mine}\n- Added by another hand\n"
+    assert not is_edited(saved.file, (saved.text or "").strip())
+
+
+def test_what_was_masked_stands_masked_in_the_editor_too(desk: MemoryDesk, loaded: Loaded) -> None:
+    key = "sk-" + "a1B2" * 12
+    saved = desk.save(loaded, opened(desk, loaded).file, f"My key is {key}")
+    assert key not in (saved.text or key)
+    assert desk.poll(loaded, saved.file, (saved.text or "").strip()).text is None
 
 
 def test_an_untouched_editor_takes_what_changed_on_disk(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
@@ -83,6 +128,7 @@ def test_an_edited_editor_keeps_its_words_and_is_told_once(desk: MemoryDesk, loa
 def test_nothing_is_sent_while_nothing_changes(desk: MemoryDesk, loaded: Loaded) -> None:
     face = opened(desk, loaded)
     assert desk.poll(loaded, face.file, (face.text or "").strip()) == MemoryFace(face.file)
+    assert desk.poll(loaded, face.file, None) == MemoryFace(face.file)
 
 
 def test_unsaved_words_are_not_dropped_for_another_file(desk: MemoryDesk, loaded: Loaded) -> None:
@@ -128,3 +174,57 @@ def test_no_version_of_another_file_and_none_over_unsaved_words_is_restored(
     other = desk.open(loaded, "USER.md", saved.file, "mine")
     assert "another file" in (desk.restore(loaded, other.file, other.text or "", change_id).problem or "")
     assert (home / "MEMORY.md").read_text("utf-8") == "mine\n"
+
+
+def test_the_first_version_of_a_file_names_no_outsider(desk: MemoryDesk, loaded: Loaded) -> None:
+    saved = desk.save(loaded, opened(desk, loaded).file, "mine")
+    history = desk.toggle_history(loaded, saved.file).history or ""
+    assert "first copy" in history
+    assert "outside" not in history
+
+
+def test_a_file_that_changed_unseen_is_marked_until_it_is_opened(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    assert ">changed<" not in (face.files or "")
+    (home / "USER.md").write_text("# Other\n", "utf-8")
+    os.utime(home / "USER.md", ns=(face.file.since_ns + 10**9,) * 2)
+    marked = desk.poll(loaded, face.file, None)
+    assert (marked.files or "").count(">changed<") == 1
+    shown = desk.open(loaded, "USER.md", marked.file, None)
+    back = desk.open(loaded, "MEMORY.md", shown.file, None)
+    assert ">changed<" not in (back.files or "")
+
+
+def test_a_file_tells_how_much_of_its_cap_it_fills_and_a_full_one_offers_tidy(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    (home / "MEMORY.md").write_text("x" * 17_000, "utf-8")
+    (home / "USER.md").write_text("x" * 16_000, "utf-8")
+    files = opened(desk, loaded).files or ""
+    assert "85 %" in files.replace("&#37;", "%")
+    assert files.count("Tidy…") == 1
+
+
+def test_many_notes_stand_by_month_and_are_found_by_day(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    day = dt.date(2026, 11, 28)
+    for number in range(998):
+        name = f"{day - dt.timedelta(days=number)}.md"
+        (home / "memory" / name).write_text(f"# {name}\n", "utf-8")
+    face = opened(desk, loaded)
+    assert (face.files or "").count("daily note") == 10
+    assert ">November 2026<" in (face.files or "")
+    assert "March 2024" in (face.files or "")
+    month = desk.toggle_month(loaded, "2025-02", face.file)
+    assert (month.files or "").count("daily note") == 38
+    assert ">2025-02-14.md<" in (month.files or "")
+    assert (desk.toggle_month(loaded, "2025-02", month.file).files or "").count("daily note") == 10
+    assert desk.open_day(loaded, "2024-05-17", face.file, None).text == "# 2024-05-17.md\n"
+    assert "no note of 1999" in (desk.open_day(loaded, "1999-01-01", face.file, None).problem or "")
+
+
+def test_a_line_of_the_editor_is_found_on_disk(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    (home / "MEMORY.md").write_text("\n\n# Memory\n- one\n- two\n", "utf-8")
+    file = opened(desk, loaded).file
+    assert [disk_line(file, "# Memory\n- one\n- two", number) for number in (1, 3, 4, 0)] == [3, 5, None, None]
+    assert disk_line(file, "# Memory\n- new\n- one\n- two", 2) is None
+    assert disk_line(file, "# Memory\n- new\n- one\n- two", 4) == 5

@@ -3,6 +3,7 @@
   const TOKEN = "__TOKEN__";
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
+  const UNTOUCHED = "\u0000untouched";
   const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
@@ -36,6 +37,7 @@
       openSidebar("#right");
     }
     if (action === "open-hit") showLine(target);
+    if (action === "memory-line") target = `${target}:${cursorLine()}`;
     if ((action === "open-session" || action === "open-message") && isNarrow()) closeSidebar("#left");
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     buses[bus]?.("select", { action, target_id: target });
@@ -56,7 +58,7 @@
     const ticket = ++wantedLine;
     const look = (left) => {
       if (ticket !== wantedLine || !left) return;
-      const view = document.querySelector(GRADIO.editor)?.cmTile?.root?.view;
+      const view = editorView();
       const isThere = document.querySelector(GRADIO.fileName)?.textContent === path;
       if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
       const { from, to } = view.state.doc.line(number);
@@ -66,7 +68,35 @@
     setTimeout(look, 250, 40);
   };
 
+  const editorView = () => document.querySelector(GRADIO.editor)?.cmTile?.root?.view;
+  const cursorLine = () => {
+    const state = editorView()?.state;
+    return state ? state.doc.lineAt(state.selection.main.head).number : 1;
+  };
+
+  /* The editor's words, or a short word where they are those it was given; the server makes the same digest. */
+  const EDGE = /[\s\x1c-\x1f\x85\ufeff]/;
+  let hashed = { words: null, digest: "" };
+  const digestOf = async (words) => {
+    if (hashed.words === words) return hashed.digest;
+    const text = words.replace(/\r\n?/g, "\n");
+    let [start, end] = [0, text.length];
+    while (start < end && EDGE.test(text[start])) start++;
+    while (end > start && EDGE.test(text[end - 1])) end--;
+    const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text.slice(start, end)));
+    const digest = [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    hashed = { words, digest };
+    return digest;
+  };
+  const untouched = async (words) => {
+    const given = document.querySelector("#file-head [data-given]")?.dataset.given;
+    // Only a page from this machine or over TLS may make digests.
+    if (!given || !window.crypto?.subtle) return words;
+    return (await digestOf(words ?? "")) === given ? UNTOUCHED : words;
+  };
+
   window.palimpsest = {
+    untouched,
     connect(id, trigger) {
       buses[id] = trigger;
     },
@@ -82,6 +112,10 @@
     const [action, coded] = name.slice(`${TOKEN}-do--`.length).split("--");
     const target = decode(coded ?? "");
     send(action, button.classList.contains("p-gathers") ? gathered(button, target) : target);
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.(".p-day") && event.target.value) send("notes-day", event.target.value);
   });
 
   /* Folds: a message is drawn anew while it grows; what was open stays open. */
