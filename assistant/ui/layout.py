@@ -10,7 +10,6 @@ from gradio.components import Component
 
 from assistant.ui.cards import asset, card
 from assistant.ui.chat import Tab
-from assistant.ui.memory_panel import OpenFile
 from assistant.ui.memory_tasks import Task
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.
@@ -58,7 +57,6 @@ class ChatParts:
 class MemoryParts:
     """What the Memory tab changes on the page."""
 
-    file: gr.State
     files: gr.HTML
     head: gr.HTML
     editor: gr.Code
@@ -68,8 +66,8 @@ class MemoryParts:
     task: gr.State
 
     def outputs(self) -> list[Component]:
-        """The components in the order of `MemoryFace.values`."""
-        return [self.file, self.files, self.head, self.editor, self.banner, self.history]
+        """The components in the order the wiring fills them."""
+        return [self.files, self.head, self.editor, self.banner, self.history]
 
     def task_outputs(self) -> list[Component]:
         """The components in the order of `TaskFace.values`."""
@@ -98,7 +96,7 @@ class Parts:
 
 def lay_out(banner: str) -> Parts:
     """Make all components; `banner` stands over the conversation, empty for none."""
-    tab, file = gr.State(Tab()), gr.State(OpenFile())
+    tab = gr.State(Tab())
     with gr.Sidebar(position="left", width=272, elem_id="left"):
         _html(str(card("brand")), "brand")
         new_chat = gr.Button("New chat", elem_id="new-chat", variant="primary")
@@ -174,7 +172,7 @@ def lay_out(banner: str) -> Parts:
         ChatParts(
             tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
         ),
-        MemoryParts(file, files, head, editor, notice, history, work, task),
+        MemoryParts(files, head, editor, notice, history, work, task),
         search,
         hits,
         index,

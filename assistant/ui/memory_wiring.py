@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -17,31 +18,66 @@ from assistant.ui.loading import Loaded, Loading
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of
 from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
 
-# The editor's words come to the server only where they are not those it was given: a file may have megabytes.
-_UNTOUCHED = "\0untouched"
-_UNTOUCHED_JS = "async (file, words, tab) => [file, await window.palimpsest.untouched(words), tab]"
+# With the editor's words comes what the editor was given, so that they never count for another file; the words stay
+# away where they are just that, for a file may have megabytes.
+_HELD_JS = "async (words, tab) => [await window.palimpsest.held(words), tab]"
+_UNTOUCHED = "untouched"
+_CHANGING = "The editor is just being given another file. Nothing was done; press again."
+
+
+class _OpenFiles:
+    """The file that each browser tab has open; what one tab asks for is done one thing after the other."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, OpenFile] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def lock(self, tab_hash: str) -> asyncio.Lock:
+        """Held from reading a tab's file to keeping it."""
+        return self._locks[tab_hash]
+
+    def of(self, tab_hash: str) -> OpenFile:
+        """The file of a tab."""
+        return self._files.get(tab_hash, OpenFile())
+
+    def keep(self, tab_hash: str, face: MemoryFace) -> Values:
+        """Remember the file of a face; its values for the page."""
+        self._files[tab_hash] = face.file
+        return _memory_values(face)
+
+    def leave(self, tab_hash: str) -> None:
+        """Forget a tab that was closed."""
+        self._files.pop(tab_hash, None)
+        self._locks.pop(tab_hash, None)
 
 
 def wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading) -> None:
     """Connect the Memory tab to its two desks."""
-    desk = MemoryDesk()
-    _wire_cards(parts, loading, desk, TaskDesk())
-    _wire_editor(demo, parts, loading, desk)
+    desk, files = MemoryDesk(), _OpenFiles()
+    _wire_cards(parts, loading, desk, TaskDesk(), files)
+    _wire_editor(demo, parts, loading, desk, files)
 
 
-def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDesk) -> None:
+def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDesk, files: _OpenFiles) -> None:
     memory = parts.memory
 
     async def act(
-        file: OpenFile, words: str | None, task: Task, tab: Tab, event: gr.EventData
+        words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
         loaded = await loading.ready()
-        name, target = action_of(event)
-        face = await _act_on_file(desk, loaded, name, target, file, words or "", tab.session_id)
-        if face is not None:
-            shown = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") else gr.skip()
-            yield [*_memory_values(face), *unchanged(len(memory.task_outputs())), shown]
-            return
+        (name, target), tab_hash = action_of(event), str(request.session_hash)
+        async with files.lock(tab_hash):
+            file = files.of(tab_hash)
+            is_current = str(event.given) == file.given
+            face = (
+                await _act_on_file(desk, loaded, name, target, file, words or "", tab.session_id)
+                if is_current
+                else MemoryFace(file, problem=_CHANGING)
+            )
+            if face is not None:
+                shown = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") else gr.skip()
+                yield [*files.keep(tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
+                return
         is_known = False
         async for told in _act_on_task(tasks, loaded, name, target, _Asked(file, words or "", task, tab.session_id)):
             is_known = True
@@ -51,7 +87,7 @@ def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDes
             yield [*_memory_values(face), *unchanged(len(memory.task_outputs())), gr.skip()]
 
     outputs = [*memory.outputs(), *memory.task_outputs(), parts.tabs]
-    parts.memory_bus.select(act, [memory.file, memory.editor, memory.task, parts.chat.tab], outputs, **QUEUED)
+    parts.memory_bus.select(act, [memory.editor, memory.task, parts.chat.tab], outputs, **QUEUED)
 
 
 async def _act_on_file(
@@ -136,34 +172,65 @@ async def _forget(
             return None
 
 
-def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk, files: _OpenFiles) -> None:
     outputs = parts.memory.outputs()
-    inputs = [parts.memory.file, parts.memory.editor]
+    inputs = [parts.memory.editor, parts.chat.tab]
 
-    async def save(file: OpenFile, words: str | None) -> Values:
-        return _memory_values(desk.save(await loading.ready(), file, words or ""))
+    async def save(sent: str | None, tab: Tab, request: gr.Request) -> Values:
+        loaded, tab_hash = await loading.ready(), str(request.session_hash)
+        async with files.lock(tab_hash):
+            file, held = files.of(tab_hash), _held(sent)
+            if held.given != file.given:
+                return files.keep(tab_hash, MemoryFace(file, problem=_CHANGING))
+            return files.keep(tab_hash, desk.save(loaded, file, held.words))
 
-    async def load() -> AsyncIterator[Values]:
+    async def load(request: gr.Request) -> AsyncIterator[Values]:
+        tab_hash = str(request.session_hash)
         try:
-            yield _memory_values(await asyncio.to_thread(desk.poll, await loading.ready(), OpenFile(), None))
+            loaded = await loading.ready()
+            async with files.lock(tab_hash):
+                yield files.keep(tab_hash, await asyncio.to_thread(desk.poll, loaded, OpenFile(), None))
         except PalimpsestError:
             # The conversation's side of the page says why.
             yield unchanged(len(outputs))
 
-    async def poll(file: OpenFile, words: str | None, tab: Tab) -> Values:
-        loaded = loading.loaded
+    async def poll(sent: str | None, tab: Tab, request: gr.Request) -> Values:
+        loaded, tab_hash = loading.loaded, str(request.session_hash)
         if loaded is None:
             return unchanged(len(outputs))
-        held = None if words == _UNTOUCHED else words or ""
-        return _memory_values(await asyncio.to_thread(desk.poll, loaded, file, held, tab.session_id))
+        async with files.lock(tab_hash):
+            file, held = files.of(tab_hash), _held(sent)
+            if file.name and held.given != file.given:
+                # The answer to an earlier event has not reached the browser yet.
+                return unchanged(len(outputs))
+            face = await asyncio.to_thread(desk.poll, loaded, file, held.words, tab.session_id)
+            return files.keep(tab_hash, face)
+
+    async def leave(request: gr.Request) -> None:
+        files.leave(str(request.session_hash))
 
     demo.load(load, None, outputs, **QUEUED)
-    parts.save.click(save, inputs, outputs, **QUEUED)
-    parts.timer.tick(poll, [*inputs, parts.chat.tab], outputs, js=_UNTOUCHED_JS, **QUICK)
+    parts.save.click(save, inputs, outputs, js=_HELD_JS, **QUEUED)
+    parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
+    demo.unload(leave)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What an editor was given last, by its mark, and its words where they are others."""
+
+    given: str = ""
+    words: str | None = None
+
+
+def _held(sent: str | None) -> _Held:
+    given, _, rest = (sent or "").partition("\n")
+    kind, _, words = rest.partition("\n")
+    return _Held(given, None if kind == _UNTOUCHED else words)
 
 
 def _memory_values(face: MemoryFace) -> Values:
     if face.problem:
         gr.Warning(html.escape(face.problem))
     texts = [face.files, face.head, face.text, face.banner, face.history]
-    return [face.file, *(gr.skip() if text is None else text for text in texts)]
+    return [gr.skip() if text is None else text for text in texts]

@@ -35,23 +35,42 @@ def test_an_edit_is_saved_to_the_file(chat: Chat, assistant: FakeAssistant) -> N
     assert (assistant.workspace.root / "SOUL.md").read_text("utf-8").endswith("Speaks plainly.\n")
 
 
-def test_a_change_on_disk_under_an_edit_is_refused_and_not_overwritten(chat: Chat, assistant: FakeAssistant) -> None:
+def test_changes_in_other_lines_are_merged_by_the_save(chat: Chat, assistant: FakeAssistant) -> None:
     path = assistant.workspace.root / "USER.md"
     open_file(chat, "USER.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Zürich")
     add_line(chat, "Typed in the page.")
-    path.write_text(path.read_text("utf-8") + "- Written by another hand\n", "utf-8")
+    path.write_text(path.read_text("utf-8").replace("# About me", "# About the person"), "utf-8")
+    banner = chat.page.locator("#file-banner")
+    expect(banner).to_contain_text("Save keeps both")
+    banner.get_by_role("button", name="Show").click()
+    expect(banner.locator(".p-diff-plus")).to_contain_text("# About the person")
     chat.page.locator("#save").click()
+    expect(chat.page.locator("#file-head .p-file-state")).to_have_text("saved")
+    expect(chat.page.locator("#editor .cm-content")).to_contain_text("# About the person")
+    text = path.read_text("utf-8")
+    assert text.startswith("# About the person\n")
+    assert text.endswith("Typed in the page.\n")
+
+
+def test_changes_in_the_same_line_are_shown_and_asked_about(chat: Chat, assistant: FakeAssistant) -> None:
+    path = assistant.workspace.root / "SOUL.md"
+    open_file(chat, "SOUL.md")
+    path.write_text("Calm.\n", "utf-8")
+    expect(chat.page.locator("#editor .cm-content")).to_have_text("Calm.")
+    chat.page.locator("#editor .cm-content").click()
+    chat.page.keyboard.press("Control+End")
+    chat.page.keyboard.type(" Typed in the page.")
+    path.write_text("Calm, says another hand.\n", "utf-8")
     banner = chat.page.locator(".p-conflict")
     expect(banner).to_contain_text("Nothing has been overwritten")
-    assert "Typed in the page." not in path.read_text("utf-8")
-    banner.get_by_role("button", name="Show diff").click()
-    expect(banner.locator(".p-diff-minus")).to_contain_text("Written by another hand")
-    expect(banner.locator(".p-diff-plus")).to_contain_text("Typed in the page.")
-    banner.get_by_role("button", name="Overwrite").click()
+    expect(banner.locator(".p-diff-minus")).to_contain_text("Calm, says another hand.")
+    expect(banner.locator(".p-diff-plus")).to_contain_text("Calm. Typed in the page.")
+    assert path.read_text("utf-8") == "Calm, says another hand.\n"
+    banner.get_by_role("button", name="Keep both").click()
     expect(banner).to_have_count(0)
-    assert "Typed in the page." in path.read_text("utf-8")
-    assert "another hand" not in path.read_text("utf-8")
+    expect(chat.page.locator("#editor .cm-line")).to_have_text(["Calm, says another hand.", "Calm. Typed in the page."])
+    assert path.read_text("utf-8") == "Calm, says another hand.\nCalm. Typed in the page.\n"
 
 
 def test_reload_takes_what_stands_on_disk(chat: Chat, assistant: FakeAssistant) -> None:

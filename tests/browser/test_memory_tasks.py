@@ -25,8 +25,7 @@ def real_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def real_server(serve: Serve, real_home: Path) -> PageServer:
     """The page of the built-in assistant."""
-    settings = Settings(home=real_home, provider="offline", embedder="none", memory_store_backend="local")
-    return serve(lambda: open_assistant(settings), real_home)
+    return serve(lambda: open_assistant(real_settings(real_home)), real_home)
 
 
 @pytest.fixture
@@ -36,6 +35,11 @@ def tab(context: BrowserContext, real_server: PageServer) -> Chat:
     chat.open()
     chat.start_new()
     return chat
+
+
+def real_settings(home: Path) -> Settings:
+    """The built-in assistant, words alone."""
+    return Settings(home=home, provider="offline", embedder="none", memory_store_backend="local")
 
 
 def holders(home: Path, fact: str) -> list[str]:
@@ -81,6 +85,70 @@ def test_a_chip_leads_to_all_places_of_what_it_wrote(tab: Chat, real_home: Path)
     card.get_by_role("button", name="Forget what is ticked").click()
     expect(card).to_contain_text("Nothing is ticked")
     assert holders(real_home, "fountain pens")
+
+
+def test_chips_are_there_again_with_their_buttons_after_a_restart(
+    context: BrowserContext, serve: Serve, tmp_path: Path
+) -> None:
+    home = tmp_path / "restarted"
+    first = serve(lambda: open_assistant(real_settings(home)), home)
+    chat = Chat(context.new_page(), first.url)
+    chat.open()
+    chat.say("Remember that I collect brass keys.")
+    chat.wait_for_end()
+    expect(chat.page.locator("#chat .p-memory .p-row")).to_have_count(1)
+    chat.page.close()
+    first.close()
+    chat = Chat(context.new_page(), serve(lambda: open_assistant(real_settings(home)), home).url)
+    chat.open()
+    chip = chat.page.locator("#chat .p-memory .p-row")
+    expect(chip).to_have_count(1)
+    chip.locator("summary").click()
+    expect(chip.locator(".p-diff-plus").last).to_contain_text("I collect brass keys.")
+    chip.get_by_role("button", name="Undo this").click()
+    expect(chat.page.locator("#chat .p-memory .p-row")).to_have_count(2)
+    assert "brass keys" not in (home / "USER.md").read_text("utf-8")
+
+
+def test_a_full_file_is_tidied_by_ticks_and_restored_from_its_history(tab: Chat, real_home: Path) -> None:
+    text = "\n".join(["- likes tea", "- likes tea", *(f"- fact {number}" for number in range(2_000))]) + "\n"
+    (real_home / "MEMORY.md").write_text(text, "utf-8")
+    tab.page.locator("#files .p-file", has_text="MEMORY.md").click()
+    tab.page.locator("#files").get_by_role("button", name="Tidy").click()
+    card = tab.page.locator("#memory-work")
+    expect(card).to_contain_text("line 2 may go")
+    card.get_by_role("checkbox").check()
+    card.get_by_role("button", name="Remove what is ticked").click()
+    expect(card).to_contain_text("1 line is gone from MEMORY.md")
+    assert (real_home / "MEMORY.md").read_text("utf-8") == text.replace("- likes tea\n", "", 1)
+    tab.page.locator("#file-head").get_by_role("button", name="History").click()
+    versions = tab.page.locator("#history .p-item")
+    expect(versions.first).to_contain_text("tidy")
+    versions.nth(1).locator("summary").click()
+    versions.nth(1).get_by_role("button", name="Restore this version").click()
+    expect(versions.first).to_contain_text("owner")
+    assert (real_home / "MEMORY.md").read_text("utf-8") == text
+    (real_home / "MEMORY.md").write_text("# Memory\n", "utf-8")
+
+
+def test_a_line_tells_where_it_comes_from_and_leads_there(tab: Chat) -> None:
+    tab.say("Remember that I play the cello.")
+    tab.wait_for_end()
+    tab.start_new()
+    tab.page.locator("#files .p-file", has_text="USER.md").click()
+    tab.page.locator("#editor .cm-line", has_text="cello").click()
+    tab.page.locator("#file-head").get_by_role("button", name="Who wrote this line").click()
+    card = tab.page.locator("#memory-work")
+    expect(card).to_contain_text("the assistant")
+    card.get_by_role("button", name="Remember that I play the cello.").click()
+    expect(tab.page.locator("#chat")).to_contain_text("I play the cello.")
+
+
+def test_the_sample_shows_its_own_files(tab: Chat, real_home: Path) -> None:
+    tab.say("/show")
+    expect(tab.page.locator("#files .p-sample")).to_be_visible()
+    tab.start_new()
+    expect(tab.page.locator("#files .p-sample")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

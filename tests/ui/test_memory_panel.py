@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from assistant.models.scripted import ScriptedModel
 from assistant.ui.loading import Loaded
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, as_file_text, disk_line, is_edited
 from tests.fakes.conversation import fake_assistant
+from tests.fakes.home import scripted_assistant
 
 
 @pytest.fixture
@@ -228,3 +230,25 @@ def test_a_line_of_the_editor_is_found_on_disk(desk: MemoryDesk, loaded: Loaded,
     assert [disk_line(file, "# Memory\n- one\n- two", number) for number in (1, 3, 4, 0)] == [3, 5, None, None]
     assert disk_line(file, "# Memory\n- new\n- one\n- two", 2) is None
     assert disk_line(file, "# Memory\n- new\n- one\n- two", 4) == 5
+
+
+async def test_the_sample_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:
+    desk = MemoryDesk()
+    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+        loaded = Loaded(assistant, len)
+        own = desk.poll(loaded, OpenFile(), None)
+        sample = (await assistant.start_show("en")).session_id
+        shown = desk.poll(loaded, own.file, None, sample)
+        assert shown.file.home == sample
+        assert "Sample" in (shown.files or "")
+        saved = desk.save(loaded, shown.file, "mine")
+        assert assistant.at_home(sample).notes.read("MEMORY.md").text == "mine\n"
+        assert assistant.notes.read("MEMORY.md").text == own.text
+        assert desk.poll(loaded, saved.file, "more words", "").file.home == sample
+        back = desk.poll(loaded, saved.file, None, "")
+        assert (back.file.home, back.text) == ("", own.text)
+        await assistant.shows.close()
+        assert "cannot be saved" in (desk.save(loaded, saved.file, "more words").problem or "")
+        assert "sample is over" in (desk.poll(loaded, saved.file, "more words", "").head or "")
+        assert desk.poll(loaded, saved.file, None, sample).file.home == ""
+        assert assistant.notes.read("MEMORY.md").text == own.text

@@ -3,7 +3,6 @@
   const TOKEN = "__TOKEN__";
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
-  const UNTOUCHED = "\u0000untouched";
   const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
@@ -40,7 +39,7 @@
     if (action === "memory-line") target = `${target}:${cursorLine()}`;
     if ((action === "open-session" || action === "open-message") && isNarrow()) closeSidebar("#left");
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
-    buses[bus]?.("select", { action, target_id: target });
+    buses[bus]?.("select", { action, target_id: target, given: givenMark() });
   };
 
   /* A button that gathers sends the words and the ticks of its card along. */
@@ -88,15 +87,16 @@
     hashed = { words, digest };
     return digest;
   };
-  const untouched = async (words) => {
-    const given = document.querySelector("#file-head [data-given]")?.dataset.given;
+  const givenMark = () => document.querySelector("#file-head [data-given]")?.dataset.given ?? "";
+  const held = async (words) => {
+    const given = givenMark();
     // Only a page from this machine or over TLS may make digests.
-    if (!given || !window.crypto?.subtle) return words;
-    return (await digestOf(words ?? "")) === given ? UNTOUCHED : words;
+    const isUntouched = given && window.crypto?.subtle && (await digestOf(words ?? "")) === given;
+    return isUntouched ? `${given}\nuntouched` : `${given}\nwords\n${words ?? ""}`;
   };
 
   window.palimpsest = {
-    untouched,
+    held,
     connect(id, trigger) {
       buses[id] = trigger;
     },
@@ -114,6 +114,10 @@
     send(action, button.classList.contains("p-gathers") ? gathered(button, target) : target);
   });
 
+  document.addEventListener("click", (event) => {
+    const form = event.target.closest?.(".p-tick-all")?.closest(".p-form");
+    for (const box of form?.querySelectorAll("input[type=checkbox]") ?? []) box.checked = true;
+  });
   document.addEventListener("change", (event) => {
     if (event.target.matches?.(".p-day") && event.target.value) send("notes-day", event.target.value);
   });
