@@ -22,6 +22,7 @@ from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
 # away where they are just that, for a file may have megabytes.
 _HELD_JS = "async (words, tab) => [await window.palimpsest.held(words), tab]"
 _UNTOUCHED = "untouched"
+_WORDLESS = ("memory-history", "memory-diff", "notes-month")
 _CHANGING = "The editor is just being given another file. Nothing was done; press again."
 
 
@@ -68,7 +69,7 @@ def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDes
         (name, target), tab_hash = action_of(event), str(request.session_hash)
         async with files.lock(tab_hash):
             file = files.of(tab_hash)
-            is_current = str(event.given) == file.given
+            is_current = name in _WORDLESS or str(event.given) == file.given
             face = (
                 await _act_on_file(desk, loaded, name, target, file, words or "", tab.session_id)
                 if is_current

@@ -104,7 +104,7 @@ def test_chips_are_there_again_with_their_buttons_after_a_restart(
     chip = chat.page.locator("#chat .p-memory .p-row")
     expect(chip).to_have_count(1)
     chip.locator("summary").click()
-    expect(chip.locator(".p-diff-plus").last).to_contain_text("I collect brass keys.")
+    expect(chip.locator(".p-diff")).to_contain_text("I collect brass keys.")
     chip.get_by_role("button", name="Undo this").click()
     expect(chat.page.locator("#chat .p-memory .p-row")).to_have_count(2)
     assert "brass keys" not in (home / "USER.md").read_text("utf-8")
