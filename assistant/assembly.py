@@ -33,6 +33,7 @@ from assistant.agent.toolkit import build_toolkit
 from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
+from assistant.compaction.artifact_reference import ArtifactReader
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
@@ -126,6 +127,11 @@ class Assistant:
     def has_memory_tools(self) -> bool:
         """False where memory is off or the model calls no tools."""
         return self.settings.memory == "on" and self.model.calls_tools
+
+    @property
+    def artifact_reader(self) -> ArtifactReader:
+        """The tool that opens the full text of a shortened result."""
+        return "Read" if self.has_file_tools else "memory_get" if self.has_memory_tools else "none"
 
     @property
     def has_recall(self) -> bool:
@@ -226,6 +232,7 @@ class Assistant:
         desk = MemoryDesk(
             notes=self.notes,
             index=self.index,
+            artifacts=store.artifacts,
             session_id=session.session_id,
             context_ids=lambda: {message.id for message in state.context},
             language=language,
@@ -260,6 +267,7 @@ class Assistant:
             policy=policy,
             counter=self.counter,
             artifacts=store.artifacts,
+            artifact_reader=self.artifact_reader,
             workspace=self.workspace,
             ask=make_ask(self._compactor.model) if self._compactor else None,
             summariser_window_tokens=self._compactor.window_tokens if self._compactor else None,
