@@ -111,6 +111,11 @@ class Workspace:
         """Hashes of what was forgotten, so that no model writes it down again."""
         return self.root / "forgotten.json"
 
+    @property
+    def users_folder(self) -> Path:
+        """The homes of the people beside the owner who sign in, one folder each."""
+        return self.root / "users"
+
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""
         return self.memory_folder / f"{day.isoformat()}.md"

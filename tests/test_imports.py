@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "labels",
         "json_texts",
     ),
-    ("errors", "json_parsing", "resources"),
+    ("errors", "json_parsing", "resources", "accounts"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
 
