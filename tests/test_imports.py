@@ -13,7 +13,7 @@ from tests.source_files import SourceFile, python_files
 # files of one folder may.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "__main__"),
-    ("cli",),
+    ("cli", "notebook"),
     ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),

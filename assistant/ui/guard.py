@@ -29,21 +29,21 @@ _UPLOAD = "/gradio_api/upload"
 
 class Guard:
     """ASGI middleware. `hosts` are the names the page is reached by; `any_address` also takes every IP literal,
-    which a rebound domain name can never be."""
+    which a rebound domain name can never be; `framed_by` lists the pages that may show this one in a frame."""
 
     def __init__(
         self,
         app: AsgiApp,
         hosts: Iterable[str] = (),
         any_address: bool = False,
-        is_space: bool = False,
+        framed_by: str = "",
         on_first_page: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
         self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
         self._any_address = any_address
         self._on_first_page = on_first_page
-        ancestors = "'self' https://huggingface.co https://*.hf.space" if is_space else "'self'"
+        ancestors = f"'self' {framed_by}".rstrip()
         self._headers = [
             (b"content-security-policy", _POLICY.format(ancestors=ancestors).encode()),
             (b"x-content-type-options", b"nosniff"),

@@ -34,6 +34,7 @@ _GUEST_BANNER = (
     "This page is reachable by others. You have a temporary home that nobody else sees, with the built-in assistant "
     "and without tools; half an hour after you leave it is wiped. Run it on your own machine to keep your words."
 )
+_SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
 _SIGN_IN = "Palimpsest: sign in. Too many wrong passwords let a name wait for a minute."
 
 
@@ -70,15 +71,18 @@ class PageServer:
     wait: Callable[[], None]
 
 
-def start(settings: Settings, opener: Opener) -> PageServer:
-    """Serve the page now and load the assistant behind it; returns as soon as the page answers."""
+def start(settings: Settings, opener: Opener, framed_by: str = "") -> PageServer:
+    """Serve the page now and load the assistant behind it; returns as soon as the page answers.
+
+    `framed_by` lists, as a content security policy does, the pages that may show this one in a frame.
+    """
     import_gradio()
     # Where no event loop runs, Gradio makes one for every lock it needs and closes none.
     if _runs_in_loop():
-        return _start(settings, opener)
+        return _start(settings, opener, framed_by)
 
     async def start_in_loop() -> PageServer:
-        return _start(settings, opener)
+        return _start(settings, opener, framed_by)
 
     return asyncio.run(start_in_loop())
 
@@ -91,7 +95,7 @@ def _runs_in_loop() -> bool:
     return True
 
 
-def _start(settings: Settings, opener: Opener) -> PageServer:
+def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from starlette.middleware import Middleware
 
     from assistant.ui.layout import head, theme
@@ -123,7 +127,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
         Guard,  # type: ignore[arg-type]
         hosts=known_hosts(settings.host, settings.space_host),
         any_address=settings.is_public,
-        is_space=settings.is_space,
+        framed_by=_SPACE_FRAMES if settings.is_space else framed_by,
         on_first_page=first_page.set,
     )
     cookie = Middleware(VisitorCookie, is_space=settings.is_space)  # type: ignore[arg-type]
@@ -135,6 +139,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
             server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
             server_port=port,
             prevent_thread_lock=True,
+            inline=False,
             quiet=True,
             show_error=False,
             ssr_mode=False,
@@ -182,7 +187,7 @@ def _let_queue_rest(demo: Blocks) -> None:
 
 def serve(settings: Settings) -> int:
     """Serve the page until the process is told to end; returns the exit code."""
-    server = start(settings, partial(_open_assistant, settings))
+    server = start(settings, partial(open_person, settings))
     print(f"Palimpsest is at {server.url}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.wait()
@@ -190,7 +195,7 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _open_assistant(settings: Settings, person: str) -> AbstractAsyncContextManager[Assistant]:
+def open_person(settings: Settings, person: str) -> AbstractAsyncContextManager[Assistant]:
     """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
     from assistant.assembly import open_assistant, open_guest, open_member
 
