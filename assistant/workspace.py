@@ -116,6 +116,11 @@ class Workspace:
         """The home and the folders in it that the program writes into."""
         return [self.root, *(self.root / name for name in _FOLDERS)]
 
+    @property
+    def users_folder(self) -> Path:
+        """The homes of the people beside the owner who sign in, one folder each."""
+        return self.root / "users"
+
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""
         return self.memory_folder / f"{day.isoformat()}.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.journal_rows import FlushRow
+from assistant.journal.rows import FlushRow
 from assistant.messages import ToolCallBlock, text_of
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
