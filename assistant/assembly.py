@@ -21,6 +21,7 @@ from assistant.agent.context import Context
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.approval import ApprovalHook
+from assistant.agent.hooks.arguments import ArgumentsHook
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
@@ -232,7 +233,10 @@ class Assistant:
         keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
         rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
         backend = ToolBackend(
-            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
+            self.workspace.root,
+            self.workspace.files_folder,
+            self.workspace.is_memory_file,
+            self._write_memory(session.session_id),
         )
         desk = MemoryDesk(
             notes=self.notes,
@@ -288,7 +292,8 @@ class Assistant:
             compaction,
             *([recall] if recall else []),
             steps,
-            ApprovalHook(rules),
+            ArgumentsHook(language),
+            ApprovalHook(rules, language),
             ToolResultHook(context.cap),
         ]
         agent = build_agent(self.model.model, toolkit, state, hooks)
