@@ -24,6 +24,7 @@ from assistant.ownership import HomeOwnership
 from assistant.redaction import mask_secrets
 from assistant.sessions import Sessions
 from assistant.settings import Settings
+from assistant.trash import Trash
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -134,6 +135,18 @@ def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Await
     return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
 
 
+def make_trash(store: Store, index: MemoryIndex, stop: Callable[[set[str]], Awaitable[None]]) -> Trash:
+    """What empties the trash of a home that this process owns; `stop` ends what is written from conversations in it."""
+    return Trash(
+        workspace=store.workspace,
+        sessions=store.sessions,
+        journal=store.journal,
+        artifacts=store.artifacts,
+        index=index,
+        stop=stop,
+    )
+
+
 def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
     """What an editor or another program made of a memory file stands in the memory log."""
     for name in sorted(names):
@@ -165,6 +178,10 @@ async def _clear_index(store: Store, index: MemoryIndex) -> None:
 
 async def end_nothing() -> None:
     """For a home in which this process has no conversation open."""
+
+
+async def stop_nothing(session_ids: set[str]) -> None:
+    """For a home in which this process writes nothing to memory."""
 
 
 async def cancel_task(task: asyncio.Task[None]) -> None:

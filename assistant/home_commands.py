@@ -1,4 +1,4 @@
-"""What the command line does with a home and no model: index, search, forget, export, import."""
+"""What the command line does with a home and no model: sessions, index, search, forget, export, import."""
 
 from __future__ import annotations
 
@@ -14,15 +14,39 @@ from assistant.atomic_io import encode, replace_file
 from assistant.errors import PalimpsestError
 from assistant.export import export_lines, import_sessions, read_export
 from assistant.forget import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
-from assistant.home import end_nothing, make_forgetter, open_home, open_store
+from assistant.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.ownership import HomeOwnership
+from assistant.sessions import SessionSummary
 from assistant.settings import Settings
 from assistant.terminal import printable
+from assistant.trash import emptied_text, empty_question
 
 _SNIPPET_CHARS = 160
 _SHOWN_ITEMS = 200
 _PROGRESS_SECONDS = 1.0
+
+
+def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
+    """List the conversations, or rename, trash or restore one, or empty the trash."""
+    if options.action == "empty-trash":
+        return asyncio.run(_empty_trash(settings, options.yes))
+    store = open_store(settings)
+    if options.action is None:
+        for summary in store.sessions.trashed() if options.trash else store.sessions.list():
+            print(_summary_json(summary) if options.json else _summary_text(summary))
+        return 0
+    with HomeOwnership(store.workspace), store.sessions.open_lock(options.session):
+        match options.action:
+            case "rename":
+                if not options.title.strip():
+                    raise PalimpsestError("A title has words.")
+                store.sessions.rename(options.session, options.title)
+            case "trash":
+                store.sessions.trash(options.session)
+            case _:
+                store.sessions.restore(options.session)
+    return 0
 
 
 def run_index(settings: Settings, options: argparse.Namespace) -> int:
@@ -75,6 +99,33 @@ def run_import(settings: Settings, options: argparse.Namespace) -> int:
     known = f" {len(imported.known)} were here already and are as they were." if imported.known else ""
     print(f"{len(imported.added)} conversations were imported.{known}")
     return 0
+
+
+async def _empty_trash(settings: Settings, is_sure: bool) -> int:
+    async with open_home(settings) as home:
+        count = len(home.store.sessions.trashed())
+        if count and not is_sure and not await _is_confirmed(empty_question(count)):
+            print("Nothing was deleted.")
+            return 0
+        emptied = await make_trash(home.store, home.index, stop_nothing).empty()
+    print(emptied_text(emptied))
+    return 0
+
+
+async def _is_confirmed(question: str) -> bool:
+    try:
+        answer = await asyncio.to_thread(input, f"{question} [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in {"y", "yes", "是"}
+
+
+def _summary_json(summary: SessionSummary) -> str:
+    return json.dumps(asdict(summary), ensure_ascii=False)
+
+
+def _summary_text(summary: SessionSummary) -> str:
+    return printable(f"{summary.session_id}  {summary.updated_at[:16]}  {summary.title}")
 
 
 async def _index(settings: Settings, is_rebuild: bool, as_json: bool) -> int:
