@@ -20,7 +20,6 @@ from assistant.ownership import HomeOwnership
 from assistant.sessions import SessionSummary
 from assistant.settings import Settings
 from assistant.terminal import printable
-from assistant.trash import emptied_text, empty_question
 
 _SNIPPET_CHARS = 160
 _SHOWN_ITEMS = 200
@@ -103,12 +102,12 @@ def run_import(settings: Settings, options: argparse.Namespace) -> int:
 
 async def _empty_trash(settings: Settings, is_sure: bool) -> int:
     async with open_home(settings) as home:
-        count = len(home.store.sessions.trashed())
-        if count and not is_sure and not await _is_confirmed(empty_question(count)):
+        trash = make_trash(home.store, home.index, stop_nothing)
+        if trash.question and not is_sure and not await _is_confirmed(trash.question):
             print("Nothing was deleted.")
             return 0
-        emptied = await make_trash(home.store, home.index, stop_nothing).empty()
-    print(emptied_text(emptied))
+        emptied = await trash.empty()
+    print(emptied.text)
     return 0
 
 

@@ -24,6 +24,14 @@ class EmptiedTrash:
     conversations: int
     notices: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """What went, in words."""
+        if not self.conversations:
+            return "The trash is empty."
+        count = "1 conversation is" if self.conversations == 1 else f"{self.conversations} conversations are"
+        return "\n".join([f"{count} gone for good, from the journal and from search.", *self.notices])
+
 
 class Trash:
     """Empties the trash of one home that this process owns. Memory files keep what was saved in them."""
@@ -46,6 +54,11 @@ class Trash:
         self._index = index
         self._stop = stop
         self._lock = asyncio.Lock()
+
+    @property
+    def question(self) -> str:
+        """What is asked before the trash is emptied; empty where nothing is in it."""
+        return empty_question(len(self._sessions.trashed()))
 
     async def empty(self) -> EmptiedTrash:
         """Take every conversation in the trash out of files, journal and index. A kill half-way: call it again."""
@@ -81,17 +94,11 @@ class Trash:
 
 
 def empty_question(count: int) -> str:
-    """What is asked before that many conversations go for good."""
+    """What is asked before that many conversations go for good; empty for none."""
+    if not count:
+        return ""
     what = "1 conversation" if count == 1 else f"{count} conversations"
     return f"Delete {what} for good? Every word leaves the journal and search; what was saved to memory stays."
-
-
-def emptied_text(emptied: EmptiedTrash) -> str:
-    """What went, in words."""
-    if not emptied.conversations:
-        return "The trash is empty."
-    count = "1 conversation is" if emptied.conversations == 1 else f"{emptied.conversations} conversations are"
-    return "\n".join([f"{count} gone for good, from the journal and from search.", *emptied.notices])
 
 
 def _session_of(text: str) -> str:

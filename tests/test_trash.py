@@ -8,7 +8,7 @@ from pathlib import Path
 from assistant.home import open_home
 from assistant.messages import AssistantMsg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
 from assistant.models.scripted import ScriptedModel
-from assistant.trash import EmptiedTrash, emptied_text
+from assistant.trash import EmptiedTrash
 from tests.fakes.home import home_settings, make_trash_of, say, scripted_assistant, text
 
 GONE_ID = "00000000-0000-4000-8000-00000000000a"
@@ -74,9 +74,9 @@ async def test_what_was_saved_to_memory_stays(home: Path) -> None:
 
 
 def test_what_went_is_told_in_words() -> None:
-    assert emptied_text(EmptiedTrash(0)) == "The trash is empty."
-    assert emptied_text(EmptiedTrash(1)) == "1 conversation is gone for good, from the journal and from search."
-    assert emptied_text(EmptiedTrash(2, ("But.",))).splitlines() == [
+    assert EmptiedTrash(0).text == "The trash is empty."
+    assert EmptiedTrash(1).text == "1 conversation is gone for good, from the journal and from search."
+    assert EmptiedTrash(2, ("But.",)).text.splitlines() == [
         "2 conversations are gone for good, from the journal and from search.",
         "But.",
     ]

@@ -55,6 +55,17 @@ def index_html(state: IndexStatus) -> Markup:
     return card("index_state", percent=int(100 * state.progress), pending=state.pending, notices=state.notices)
 
 
+def find_question(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:
+    """The question that led to the first of these messages, or that it is; empty where the journal has none of them."""
+    question_id, questions = "", dict[str, str]()
+    for row in assistant.store.journal.rows(session_id, include_dropped=True):
+        if row.kind == "block" and row.role == "user":
+            question_id = row.message_id
+        if row.kind == "block":
+            questions.setdefault(row.message_id, question_id)
+    return next((questions[message_id] for message_id in message_ids if message_id in questions), "")
+
+
 def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
     """A place in a conversation as the target of a button."""
     return " ".join([session_id, *dict.fromkeys(identifier for identifier in message_ids if identifier)])
