@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import gradio as gr
@@ -18,6 +19,8 @@ from assistant.ui.loading import Loading
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
 from assistant.ui.search_panel import find_html, index_html
 
+ZONE_COOKIE = "palimpsest_zone"
+"""In which the page's script tells the browser's time zone."""
 _Values = list[object]
 
 _QUEUED: dict[str, Any] = {
@@ -34,20 +37,23 @@ _QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibi
 
 def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
     """Connect every component to the two desks."""
-    _wire_chat(demo, parts, ChatDesk(loading, views))
+    _wire_chat(demo, parts, ChatDesk(loading, views), loading)
     _wire_memory(demo, parts, loading, MemoryDesk())
     _wire_search(parts, loading)
 
 
-def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk, loading: Loading) -> None:
     outputs = parts.chat.outputs()
     tab, composer = parts.chat.tab, parts.chat.composer
 
     async def load(request: gr.Request) -> AsyncIterator[_Values]:
         async for face in desk.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+            if loading.loaded is not None:
+                loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        await _follow_zone(loading, request)
         async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
             yield face.values()
 
@@ -58,18 +64,20 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     demo.load(load, None, outputs, **_QUEUED)
     composer.submit(send, [composer, tab], outputs, **_QUEUED)
     parts.new_chat.click(start_new, None, outputs, **_QUEUED)
-    _wire_cards(demo, parts, desk)
+    _wire_cards(demo, parts, desk, loading)
 
 
-def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk, loading: Loading) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
+        await _follow_zone(loading, request)
         async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        await _follow_zone(loading, request)
         async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
@@ -174,6 +182,18 @@ def _memory_values(face: MemoryFace) -> _Values:
 def _action(event: gr.EventData) -> tuple[str, str]:
     """Name and target of a card's button, as the browser says; whoever acts on them checks both."""
     return str(event.action), str(event.target_id)
+
+
+def _zone_name(request: gr.Request) -> str:
+    """The time zone the browser says it is in; whoever reads it checks it."""
+    return str(request.cookies.get(ZONE_COOKIE, ""))
+
+
+async def _follow_zone(loading: Loading, request: gr.Request) -> None:
+    """What is said now is said in this browser's zone."""
+    # Where the assistant cannot be had, the conversation's side of the page says why.
+    with suppress(PalimpsestError):
+        (await loading.ready()).assistant.store.clock.follow(_zone_name(request))
 
 
 def _tab_hash(request: gr.Request) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assistant.artifacts import Artifacts
+from assistant.clock import Clock
 from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
@@ -41,6 +42,7 @@ from assistant.journal.journal import Journal
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey
+from assistant.settings import Settings
 from assistant.trash import EmptiedTrash, empty_question
 from assistant.workspace import Workspace
 
@@ -145,6 +147,7 @@ class FakeStore:
 
     artifacts: Artifacts
     journal: Journal
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +408,8 @@ class FakeAssistant:
         self.memory_log = MemoryLog(self.workspace.memory_log_path)
         self.notes = Notes(self.workspace, self.memory_log, lambda: NOW)
         self.notes.on_change.append(self._tell_change)
-        self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW))
+        clock = Clock(Settings(home=self.workspace.root))
+        self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
 

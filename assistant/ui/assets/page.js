@@ -20,6 +20,10 @@
     fileName: "#file-head h2",
   };
 
+  /* Days begin at midnight where the person is. */
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone) document.cookie = `palimpsest_zone=${zone}; path=/; SameSite=Strict`;
+
   const buses = {};
 
   const decode = (coded) => {
