@@ -184,7 +184,7 @@ async def _ask(preview: ForgetPreview) -> list[ForgetItem]:
 def _answer_lines(answer: SearchAnswer) -> Iterator[str]:
     for hit in answer.hits:
         snippet = " ".join(hit.snippet.split())
-        yield printable(f"{hit.path}:{hit.first_line}  {hit.relevance:.2f}  {snippet[:_SNIPPET_CHARS]}")
+        yield printable(f"{hit.path}:{hit.line}  {hit.relevance:.2f}  {snippet[:_SNIPPET_CHARS]}")
     if not answer.hits:
         yield "Nothing was found."
     yield from (f"({notice})" for notice in answer.notices)

@@ -39,12 +39,16 @@ async def find_html(assistant: Assistant, typed: str) -> str:
     if not query:
         return ""
     found = await assistant.index.search(query, MAX_HITS)
-    return str(hits_html(query, found, assistant.conversations.summaries()))
+    conversations = assistant.conversations
+    return str(hits_html(query, found, conversations.summaries(), conversations.trashed()))
 
 
-def hits_html(query: str, found: SearchAnswer, sessions: Sequence[SessionSummary]) -> Markup:
-    """Hits, best first, each a button that leads to its place."""
+def hits_html(
+    query: str, found: SearchAnswer, sessions: Sequence[SessionSummary], trashed: Sequence[SessionSummary] = ()
+) -> Markup:
+    """Hits, best first, each a button that leads to its place; what is in the trash is found until it is emptied."""
     titles = {session.session_id: one_line(session.title, 80) for session in sessions}
+    titles |= {session.session_id: f"In the trash: {one_line(session.title, 80)}" for session in trashed}
     return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
 
 
@@ -73,7 +77,7 @@ def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
 
 def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
     snippet = one_line(hit.snippet, _SNIPPET_CHARS)
-    place = f"{hit.path}:{hit.first_line}"
+    place = f"{hit.path}:{hit.line}"
     if not hit.session_id:
         return _ShownHit(place, _day(hit.day), snippet, "open-hit", place)
     title = titles.get(hit.session_id) or "A conversation"

@@ -164,7 +164,7 @@ class FakeHit:
     """A place that a search found."""
 
     path: str
-    first_line: int
+    line: int
     snippet: str
     day: str = ""
     session_id: str = ""

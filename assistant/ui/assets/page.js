@@ -70,6 +70,10 @@
       if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
       const { from, to } = view.state.doc.line(number);
       view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+      // In the middle rather than at the edge, once the editor has drawn what is there.
+      requestAnimationFrame(() => {
+        view.scrollDOM.scrollTop = view.lineBlockAt(from).top - view.scrollDOM.clientHeight / 2;
+      });
       view.focus();
     };
     setTimeout(look, 250, 40);
