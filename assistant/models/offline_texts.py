@@ -75,8 +75,8 @@ _ENGLISH = OfflineTexts(
     ),
     unclear=(
         "I am the offline assistant, not a language model, and none of my rules fits that. Should I keep it? Then "
-        "write *remember that* in front of it. Is it a question to your memory? Then put a question mark behind it. Write "
-        "*help* to see what I can do."
+        "write *remember that* in front of it. Is it a question to your memory? Then put a question mark behind it. "
+        "Write *help* to see what I can do."
     ),
     courtesy="Gladly. Ask me whenever you want something looked up or kept.",
     setup=(

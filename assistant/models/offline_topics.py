@@ -22,8 +22,7 @@ _SETUP = (
 )
 _TALK = (
     _PLEASE + r"(?:summari[sz]e|sum up|recap) (?:this|our|the) (?:conversation|chat|talk|discussion)",
-    _PLEASE
-    + r"what (?:did |have |were )?(?:we|i) (?:just )?(?:talk(?:ed|ing)?|said|say|discuss(?:ed)?|saved?)(?: about)?",
+    _PLEASE + r"what (?:did |have |were )?(?:we|i) (?:just )?(?:talk(?:ed|ing)?|sa(?:id|y)|discuss(?:ed)?)(?: about)?",
     _PLEASE + r"what did you just (?:save|write(?: down)?|do)",
     r"^(?:请|帮我)*(?:总结|概括)(?:一下)?(?:这次|我们的?|本次)?的?(?:对话|聊天|谈话)",
     r"^(?:刚才|之前)?我们(?:刚才|之前)?都?(?:聊|谈|说)(?:过|了)些?什么",
@@ -44,7 +43,7 @@ _SOURCES: tuple[tuple[Topic, tuple[str, ...]], ...] = (
     ("forget", _FORGET),
     ("today", _TODAY),
 )
-_PATTERNS = tuple(
+_PATTERNS: tuple[tuple[Topic, re.Pattern[str]], ...] = tuple(
     (topic, re.compile(source + _END, re.IGNORECASE)) for topic, sources in _SOURCES for source in sources
 )
 
