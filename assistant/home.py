@@ -82,6 +82,7 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
         if is_index_left:
             await index.sync_words()
             stack.push_async_callback(cancel_task, asyncio.create_task(_clear_index(store, index), name="forget"))
+        store.notes.on_change.append(lambda _: index.expect_change())
         yield Home(settings, store, index, other_owner)
 
 

@@ -116,6 +116,7 @@ class MemoryIndex:
         self._meaning: Meaning | None = None
         self._upkeep: Upkeep | None = None
         self._is_purging = False
+        self._round_expected = 0
 
     async def __aenter__(self) -> Self:
         """Open the words; files are read and vectors made in the background."""
@@ -221,6 +222,11 @@ class MemoryIndex:
             notices=(*degradations, *encodings),
         )
 
+    def expect_change(self) -> None:
+        """A memory file was written just now: the next search finds what stands in it."""
+        if self._upkeep is not None:
+            self._round_expected = self._upkeep.look()
+
     async def sync(self) -> None:
         """Look at the files now; returns when words and vectors agree with them, or vectors cannot be made for now."""
         if self._upkeep is not None:
@@ -261,10 +267,14 @@ class MemoryIndex:
             return
         try:
             seconds = max(self._settings.text_seconds, patience_seconds)
-            await asyncio.wait_for(upkeep.is_read_once.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await upkeep.is_read_once.wait()
+                await upkeep.wait_read(self._round_expected)
         except TimeoutError:
             done, total = upkeep.progress.done, upkeep.progress.total
-            notices.append(still_reading(done, total) if total else NO_INDEX)
+            # What was written a moment ago is waited for, but not worth a word: the next search finds it.
+            if not upkeep.is_read_once.is_set():
+                notices.append(still_reading(done, total) if total else NO_INDEX)
         if upkeep.text_notice:
             notices.append(upkeep.text_notice)
 
