@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from assistant.errors import PalimpsestError
+from assistant.errors import PalimpsestError, WrongUseError
 from assistant.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
 from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(options)
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
-        return FAILED
+        return WRONG_USE if isinstance(error, WrongUseError) else FAILED
     except KeyboardInterrupt:
         return FAILED
     except BrokenPipeError:
@@ -243,7 +243,7 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
 
     async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
         if assistant.other_owner:
-            print(f"{assistant.other_owner} This conversation goes on beside it.", file=sys.stderr)
+            print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
         if options.command == "chat":
             conversation = _chosen(assistant, options.session)
             if options.once is not None:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assistant.atomic_io import encode, replace_file
-from assistant.errors import PalimpsestError
+from assistant.errors import PalimpsestError, WrongUseError
 from assistant.export import export_lines, import_sessions, read_export
 from assistant.forget import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
 from assistant.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
@@ -39,7 +39,7 @@ def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
         match options.action:
             case "rename":
                 if not options.title.strip():
-                    raise PalimpsestError("A title has words.")
+                    raise WrongUseError("A title has words.")
                 store.sessions.rename(options.session, options.title)
             case "trash":
                 store.sessions.trash(options.session)
@@ -56,7 +56,7 @@ def run_index(settings: Settings, options: argparse.Namespace) -> int:
 def run_search(settings: Settings, options: argparse.Namespace) -> int:
     """Print the hits of one query, or of each line of a file."""
     if (options.query is None) == (options.batch is None):
-        raise PalimpsestError("Give one query, or --batch FILE.")
+        raise WrongUseError("Give one query, or --batch FILE.")
     queries = [options.query] if options.batch is None else _lines_of(options.batch)
     return asyncio.run(_search(settings, queries, options.k, options.json, is_batch=options.batch is not None))
 
@@ -69,7 +69,7 @@ def run_forget(settings: Settings, options: argparse.Namespace) -> int:
 def run_export(settings: Settings, options: argparse.Namespace) -> int:
     """Write conversations to a file or to standard output."""
     if options.all == (options.session is not None):
-        raise PalimpsestError("Say which: --session ID, or --all.")
+        raise WrongUseError("Say which: --session ID, or --all.")
     store = open_store(settings)
     ids = [options.session] if options.session else [summary.session_id for summary in store.sessions.list()]
     lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now())

@@ -63,9 +63,18 @@ def test_search_prints_one_object_a_query(store: Store, tmp_path: Path, capsys: 
     assert set(first["hits"][0]) >= {"path", "first_line", "last_line", "snippet", "relevance", "session_id"}
 
 
-@pytest.mark.parametrize("arguments", [["search"], ["search", "a", "--batch", "b"], ["export"], ["import", "missing"]])
-def test_a_command_says_what_it_needs(home: Path, arguments: list[str], capsys: Capture) -> None:
-    assert main(arguments) == 1
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["search"], 2),
+        (["search", "a", "--batch", "b"], 2),
+        (["export"], 2),
+        (["sessions", "rename", "talk", " "], 2),
+        (["import", "missing"], 1),
+    ],
+)
+def test_a_command_says_what_it_needs(home: Path, arguments: list[str], code: int, capsys: Capture) -> None:
+    assert main(arguments) == code
     assert capsys.readouterr().err.startswith("palimpsest: ")
 
 

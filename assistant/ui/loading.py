@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly import Assistant
 
-Opener = Callable[[], "AbstractAsyncContextManager[Assistant]"]
+Opener = Callable[[str], "AbstractAsyncContextManager[Assistant]"]
 """Called in a worker thread (it may import much); the context is entered in the page's event loop."""
 
 TokenCount = Callable[[str], int]

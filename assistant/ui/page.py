@@ -9,6 +9,7 @@ import inspect
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -93,12 +94,14 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
 
     loading = Loading()
     first_page = asyncio.Event()
+    # Known to the thread that starts the server, wanted by the loop that serves.
+    address: Future[str] = Future()
     demo, on_close = build(settings, loading)
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
         # The assistant lives in the loop that serves the page, and ends with it.
-        task = asyncio.create_task(_keep_open(loading, opener, first_page))
+        task = asyncio.create_task(_keep_open(loading, opener, first_page, address))
         try:
             yield
         finally:
@@ -134,6 +137,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
         )
     except OSError as error:
         raise _cannot_listen(settings, port, error) from None
+    address.set_result(url.rstrip("/"))
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
@@ -166,7 +170,7 @@ def _let_queue_rest(demo: Blocks) -> None:
 
 def serve(settings: Settings) -> int:
     """Serve the page until the process is told to end; returns the exit code."""
-    server = start(settings, lambda: _open_assistant(settings))
+    server = start(settings, lambda address: _open_assistant(settings, address))
     print(f"Palimpsest is at {server.url}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.wait()
@@ -174,18 +178,20 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[Assistant]:
+def _open_assistant(settings: Settings, address: str) -> AbstractAsyncContextManager[Assistant]:
     from assistant.assembly import open_assistant
 
-    return open_assistant(settings)
+    return open_assistant(settings, address)
 
 
-async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
+async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event, address: Future[str]) -> None:
     # Loading competes with the first page for the processor, so the page goes first.
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
     try:
-        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(opener)
+        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(
+            opener, await asyncio.wrap_future(address)
+        )
         async with opened as assistant:
             loading.finish(Loaded(assistant, await asyncio.to_thread(_token_counter, assistant)))
             await asyncio.Event().wait()
