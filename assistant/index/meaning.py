@@ -15,10 +15,11 @@ import numpy.typing as npt
 from assistant.errors import IndexingError
 from assistant.index.calibration import Calibration
 from assistant.index.calibration_texts import calibrate_embedder
+from assistant.index.chunk_rows import PendingChunk
 from assistant.index.chunker import CHUNKER_VERSION
 from assistant.index.embedding_cache import KEPT_UNUSED, EmbeddingCache
 from assistant.index.embeddings import Embedder
-from assistant.index.full_text import FullText, PendingChunk
+from assistant.index.full_text import FullText
 from assistant.index.vector_store import VectorRecord, VectorSpace, VectorStore
 
 OpenStore = Callable[[VectorSpace, bool], VectorStore]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import IndexingError
+from assistant.index.chunk_rows import Source
 from assistant.index.chunker import chunk_markdown
-from assistant.index.full_text import FullText, Source, open_full_text
+from assistant.index.full_text import FullText, open_full_text
 from assistant.index.question import read_question
 
 TODAY = dt.date(2026, 11, 30)
