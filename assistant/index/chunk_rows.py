@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assistant.index.calibration_texts import SAMPLES_VERSION
 from assistant.index.chunker import CHUNKER_VERSION, Chunk, ChunkKind
 from assistant.index.terms import TERMS_VERSION
 
-_VERSION = f"1/{CHUNKER_VERSION}/{TERMS_VERSION}"
+_VERSION = f"2/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sources (
@@ -19,7 +20,7 @@ CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, key TEXT NOT NULL UNIQUE, digest TEXT NOT NULL,
     heading TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL,
     kind TEXT NOT NULL, day TEXT NOT NULL, session_id TEXT NOT NULL, message_ids TEXT NOT NULL,
-    is_pending INTEGER NOT NULL
+    is_pending INTEGER NOT NULL, commonness REAL
 );
 CREATE INDEX chunks_by_source ON chunks (source_id);
 CREATE INDEX chunks_by_day ON chunks (day);
@@ -53,6 +54,15 @@ class PendingChunk:
     key: str
     digest: str
     meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedChunk:
+    """A chunk whose vector is made."""
+
+    id: int
+    commonness: float
+    """How near its vector is to just any question."""
 
 
 def create_schema(connection: sqlite3.Connection) -> None:

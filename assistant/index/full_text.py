@@ -12,7 +12,15 @@ from pathlib import Path
 
 from assistant.errors import IndexingError
 from assistant.index.changes import Changes
-from assistant.index.chunk_rows import CHUNK_COLUMNS, PendingChunk, Source, create_schema, is_current, read_chunk
+from assistant.index.chunk_rows import (
+    CHUNK_COLUMNS,
+    EmbeddedChunk,
+    PendingChunk,
+    Source,
+    create_schema,
+    is_current,
+    read_chunk,
+)
 from assistant.index.chunker import Chunk
 from assistant.index.databases import remove_database
 from assistant.index.dates import DateRange
@@ -206,10 +214,12 @@ class FullText:
         )
         return {int(row[0]): read_chunk(row) for row in rows}
 
-    def ids_of_keys(self, keys: Sequence[str]) -> dict[str, int]:
-        """Ids of the chunks with these keys whose vectors are current."""
-        rows = self._read(f"SELECT key, id FROM chunks WHERE is_pending = 0 AND key IN ({_marks(keys)})", keys)
-        return {key: int(chunk_id) for key, chunk_id in rows}
+    def embedded(self, keys: Sequence[str]) -> dict[str, EmbeddedChunk]:
+        """The chunks with these keys whose vectors are current."""
+        rows = self._read(
+            f"SELECT key, id, commonness FROM chunks WHERE is_pending = 0 AND key IN ({_marks(keys)})", keys
+        )
+        return {key: EmbeddedChunk(int(chunk_id), float(common)) for key, chunk_id, common in rows}
 
     def pending(self, limit: int) -> list[PendingChunk]:
         """Chunks that still need a vector, newest first."""

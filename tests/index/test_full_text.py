@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import IndexingError
-from assistant.index.chunk_rows import Source
+from assistant.index.chunk_rows import EmbeddedChunk, Source
 from assistant.index.chunker import chunk_markdown
 from assistant.index.full_text import FullText, open_full_text
 from assistant.index.question import read_question
@@ -112,7 +112,7 @@ def test_a_chunk_that_changed_is_no_longer_found_by_its_old_words(full_text: Ful
 def test_only_changed_chunks_need_a_vector_and_removed_ones_are_told_of(full_text: FullText) -> None:
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee\n# Three\nwater")
     with full_text.changing() as changes:
-        changes.mark_embedded(full_text.pending(10))
+        changes.mark_embedded(waiting := full_text.pending(10), [0.5] * len(waiting))
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nwhite wine")
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["Two\nwhite wine"]
     assert full_text.removed_keys(10) == ["memory/a.md#2"]
@@ -123,7 +123,7 @@ def test_a_chunk_that_changed_while_its_vector_was_made_stays_pending(full_text:
     being_embedded = full_text.pending(10)
     put(full_text, "memory/a.md", "white wine")
     with full_text.changing() as changes:
-        changes.mark_embedded(being_embedded)
+        changes.mark_embedded(being_embedded, [0.5] * len(being_embedded))
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["white wine"]
 
 
@@ -196,3 +196,18 @@ def test_scrubbing_leaves_no_trace_of_removed_words(full_text: FullText) -> None
     files = full_text.path.parent.glob("full_text.sqlite*")
     assert not any(b"xyzzyplugh" in path.read_bytes() for path in files)
     assert found(full_text, "tea") == ["green tea"]
+
+
+def test_what_is_known_of_vectors_goes_with_their_model(full_text: FullText) -> None:
+    put(full_text, "memory/a.md", "green tea")
+    (chunk,) = full_text.pending(10)
+    with full_text.changing() as changes:
+        changes.begin_space("one model")
+        changes.mark_embedded([chunk], [0.5])
+    assert full_text.embedded([chunk.key]) == {chunk.key: EmbeddedChunk(1, 0.5)}
+    for space, is_embedded in (("one model", True), ("another model", False)):
+        with full_text.changing() as changes:
+            changes.begin_space(space)
+            changes.mark_pending([chunk.key])
+            changes.mark_present([chunk.key])
+        assert (chunk.key in full_text.embedded([chunk.key])) is is_embedded
