@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from assistant.index.terms import is_cjk
+from assistant.index.terms import cjk_share, is_cjk
 
 CLOSENESS_WEIGHT = 0.8
 DEFAULT_SCORE = 0.1
@@ -24,13 +24,16 @@ _LEAST_SPREAD = 0.05
 
 Direction = Literal["within", "from_cjk", "to_cjk"]
 """Whether question and chunk are written in one script, or only one of them in Chinese, Japanese or Korean."""
+# Of a note in two languages each part can be asked for in the other.
+_OTHER_SHARE = 1.0 / 3.0
 
 
 def direction_of(question: str, text: str) -> Direction:
-    """From the script of a question to that of a text."""
-    if is_cjk(question) == is_cjk(text):
+    """From the script of a question to that of a text, or of a good part of it."""
+    is_from_cjk, share = is_cjk(question), cjk_share(text)
+    if (1.0 - share if is_from_cjk else share) < _OTHER_SHARE:
         return "within"
-    return "from_cjk" if is_cjk(question) else "to_cjk"
+    return "from_cjk" if is_from_cjk else "to_cjk"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ CANDIDATES = 200
 VECTOR_WEIGHT = 0.4
 TRUSTED_SHARE = 0.4
 SNIPPET_CHARS = 300
-COMPANY = 0.17
+COMPANY = 0.25
 """Share of the best relevance that is added to every chunk's own."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.index.calibration import Calibration, Evidence, calibrate
+from assistant.index.calibration import Calibration, Evidence, calibrate, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
 from assistant.index.search import Candidate, Grounds, fuse, make_snippet, rate_candidates, select_hits, word_trust
@@ -118,7 +118,7 @@ def test_beside_a_sure_answer_a_less_sure_one_counts_for_more() -> None:
     chunks = {1: chunk("sure"), 2: chunk("half", 5, 5)}
     candidates = [Candidate(1, 1.0), Candidate(2, 0.5)]
     grounds = Grounds(asked("sure"), {1: 1.0, 2: 0.05}, {1: 0.5, 2: 0.3}, CALIBRATION)
-    assert rate_candidates(candidates, chunks, grounds) == {1: 1.0, 2: pytest.approx(0.2325)}
+    assert rate_candidates(candidates, chunks, grounds) == {1: 1.0, 2: pytest.approx(0.3125)}
     assert rate_candidates(candidates[1:], chunks, grounds) == {2: pytest.approx(0.0625)}
 
 
@@ -128,8 +128,14 @@ def test_across_two_scripts_meaning_alone_may_answer_by_the_scale_of_its_directi
         return rate_candidates([Candidate(1, 1.0)], {1: chunk(text)}, grounds)
 
     assert rated(asked("她喜欢喝什么茶"), "She likes green tea") == {1: pytest.approx(1.0)}
-    assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.585)}
-    assert rated(asked("what", "drink"), "She likes green tea") == {1: pytest.approx(0.43875)}
+    assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.625)}
+    assert rated(asked("what", "drink"), "She likes green tea") == {1: pytest.approx(0.46875)}
+
+
+def test_a_note_in_two_languages_can_be_asked_for_in_either() -> None:
+    note = "I drink oolong tea in the morning\n我妹妹住在奥斯陆"
+    assert (direction_of("早上喝什么", note), direction_of("where is my sister", note)) == ("from_cjk", "to_cjk")
+    assert direction_of("数据存在哪里", "项目用 Python 编写，数据保存在数据库里") == "within"
 
 
 def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_find() -> None:
