@@ -38,9 +38,11 @@ _UNUSABLE = frozenset(
     }
 )
 # Above this many chunks with a term, asking for single chunks is quicker than reading the whole list.
-_SHORT_LIST = 400
+_SHORT_LIST = 2_000
 # Of 10,000 chunks the best 50 are the same as without this limit, and 999 in 1,000 of the best 200.
 _ENOUGH_CHUNKS = 1_000
+# A chunk with nothing but a word nearly as rare may still be among the best.
+_MUCH_LESS_RARE = 0.75
 # BM25 gives a word of average frequency in an average chunk about twice its rarity at most.
 _DAY_SHARE = 2.0
 
@@ -333,12 +335,13 @@ class FullText:
         """The rarest phrases, until enough chunks have one of them: BM25 need not weigh a chunk with none of these."""
         counts = {phrase: self._document_count(phrase) for phrase in phrases}
         rare: list[str] = []
-        reached = 0
+        reached, rarity = 0, math.inf
         for phrase in sorted(phrases, key=counts.__getitem__):
-            if reached >= _ENOUGH_CHUNKS:
+            following = self._rarity(counts[phrase])
+            if reached >= _ENOUGH_CHUNKS and following < _MUCH_LESS_RARE * rarity:
                 break
             rare.append(phrase)
-            reached += counts[phrase]
+            reached, rarity = reached + counts[phrase], following
         return rare
 
     def _scores(self, condition: str, values: Sequence[object]) -> dict[int, float]:

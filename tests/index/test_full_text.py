@@ -92,11 +92,20 @@ def test_shares_weigh_rare_words_more(full_text: FullText) -> None:
 
 
 def test_a_term_in_very_many_chunks_is_still_told_of_each(full_text: FullText) -> None:
-    text = "".join(f"## {number}\ncommon\n" for number in range(500)) + "## last\ncommon rare\n"
+    text = "".join(f"## {number}\ncommon\n" for number in range(2_100)) + "## last\ncommon rare\n"
     put(full_text, "memory/a.md", text)
     asked = read_question("common rare", TODAY)
     ids = [hit.chunk_id for hit in full_text.rank(asked)]
     assert full_text.shares(asked, ids)[ids[0]] == pytest.approx(1.0)
+
+
+def test_a_common_word_alone_does_not_find_where_very_many_chunks_have_a_rarer_one(full_text: FullText) -> None:
+    both = "".join(f"## {number}\ncommon tea\n" for number in range(1_000))
+    one = "".join(f"## {number}\ncommon\n" for number in range(4_000))
+    put(full_text, "memory/a.md", f"{both}{one}## last\ncommon tea sencha\n")
+    texts = found(full_text, "common sencha tea")
+    assert (texts[0], set(texts[1:]), len(texts)) == ("common tea sencha", {"common tea"}, 200)
+    assert found(full_text, "common")[0] == "common"
 
 
 def test_a_chunk_that_changed_is_no_longer_found_by_its_old_words(full_text: FullText) -> None:
