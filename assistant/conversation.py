@@ -32,13 +32,13 @@ from assistant.events import (
 )
 from assistant.job_queue import JobQueue
 from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
-from assistant.journal import Journal
+from assistant.journal.journal import Journal
+from assistant.journal.transcript import DatedChange
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
 from assistant.past import RunningTurn, past_before, past_of
 from assistant.prompts import Language, render
-from assistant.transcript import DatedChange
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)

@@ -21,11 +21,11 @@ from assistant.atomic_io import replace_file, sync_folder
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
-from assistant.journal import Journal, artifact_ids_of
-from assistant.journal_list import JournalSession
-from assistant.journal_rows import BlockRow, DeletedRow, DroppedRow, Row, instant
+from assistant.journal.journal import Journal, artifact_ids_of
+from assistant.journal.listing import JournalSession
+from assistant.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
+from assistant.journal.rows import BlockRow, DeletedRow, DroppedRow, Row, instant
 from assistant.messages import Msg, block_keys
-from assistant.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.session_file import (
     SESSION_VERSION,
     Session,
@@ -51,14 +51,6 @@ class SessionSummary:
     title: str
     updated_at: str
     has_file: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EmptiedTrash:
-    """What left with the trash: the conversations and the full tool results that only they named."""
-
-    session_ids: tuple[str, ...]
-    artifact_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +174,21 @@ class Sessions:
                 self._move(max(waiting, key=lambda path: path.stat().st_mtime_ns), self._folder)
             self._journal.append([DeletedRow(session_id, self._at(), is_restored=True)])
 
-    def empty_trash(self) -> EmptiedTrash:
+    def empty_trash(self, remove_rest: Callable[[set[str]], None]) -> set[str]:
         """Remove every deleted conversation for good: its files and its rows. A kill half-way: call it again.
 
-        The caller takes the index entries and the full tool results of what is returned.
+        `remove_rest` gets their ids while their rows can still be read. The index entries are the caller's.
         """
         with self._guard:
             deleted = self._journal.deleted_ids()
-            artifact_ids = {name for name in deleted for name in artifact_ids_of(self._journal.rows(name, True))}
+            remove_rest(deleted)
             for path, head in {**self._heads_in(self._folder), **self._heads_in(self._trash)}.items():
                 if head.session_id in deleted:
                     path.unlink(missing_ok=True)
             for path in self._trash.glob("*.damaged"):
                 path.unlink(missing_ok=True)
             self._journal.remove_sessions(deleted)
-            return EmptiedTrash(tuple(sorted(deleted)), tuple(sorted(artifact_ids)))
+            return deleted
 
     def rewrite_files(self, change: Callable[[bytes], bytes]) -> None:
         """Put `change(content)` in place of every session file, those in the trash and damaged ones too.

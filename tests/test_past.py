@@ -14,10 +14,10 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, Row, TurnEndRow
+from assistant.journal.rows import BlockRow, Row, TurnEndRow
+from assistant.journal.transcript import DatedChange
 from assistant.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
 from assistant.past import RunningTurn, past_before, past_of
-from assistant.transcript import DatedChange
 
 AT = "2026-11-30T09:00:00+00:00"
 CARD = ApprovalRequested("call_1", "Bash", "{}", "touch it", "It runs a command on this machine.")

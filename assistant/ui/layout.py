@@ -80,6 +80,7 @@ class Parts:
 
     chat: ChatParts
     memory: MemoryParts
+    person: gr.HTML
     search: gr.Textbox
     hits: gr.HTML
     index: gr.HTML
@@ -110,6 +111,7 @@ def lay_out(banner: str) -> Parts:
         )
         hits, index = _html("", "hits"), _html("", "index-state")
         sessions = _html("", "sessions")
+        person = _html("", "person")
     with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
         with gr.Tab("Memory", id="memory"):
             work, task = _html("", "memory-work"), gr.State(Task())
@@ -173,6 +175,7 @@ def lay_out(banner: str) -> Parts:
             tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
         ),
         MemoryParts(files, head, editor, notice, history, work, task),
+        person,
         search,
         hits,
         index,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import html
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -14,9 +13,10 @@ from assistant.errors import PalimpsestError
 from assistant.ui.chat import Tab
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, unchanged
 from assistant.ui.layout import Parts
-from assistant.ui.loading import Loaded, Loading
+from assistant.ui.loading import Loaded
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of
 from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
+from assistant.ui.rooms import Room, Rooms
 
 # With the editor's words comes what the editor was given, so that they never count for another file; the words stay
 # away where they are just that, for a file may have megabytes.
@@ -26,61 +26,33 @@ _WORDLESS = ("memory-history", "memory-diff", "notes-month")
 _CHANGING = "The editor is just being given another file. Nothing was done; press again."
 
 
-class _OpenFiles:
-    """The file that each browser tab has open; what one tab asks for is done one thing after the other."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, OpenFile] = {}
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-
-    def lock(self, tab_hash: str) -> asyncio.Lock:
-        """Held from reading a tab's file to keeping it."""
-        return self._locks[tab_hash]
-
-    def of(self, tab_hash: str) -> OpenFile:
-        """The file of a tab."""
-        return self._files.get(tab_hash, OpenFile())
-
-    def keep(self, tab_hash: str, face: MemoryFace) -> Values:
-        """Remember the file of a face; its values for the page."""
-        self._files[tab_hash] = face.file
-        return _memory_values(face)
-
-    def leave(self, tab_hash: str) -> None:
-        """Forget a tab that was closed."""
-        self._files.pop(tab_hash, None)
-        self._locks.pop(tab_hash, None)
+def wire_memory(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
+    """Connect the Memory tab to the desks in the room of whoever uses it."""
+    _wire_cards(parts, rooms)
+    _wire_editor(demo, parts, rooms)
 
 
-def wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading) -> None:
-    """Connect the Memory tab to its two desks."""
-    desk, files = MemoryDesk(), _OpenFiles()
-    _wire_cards(parts, loading, desk, TaskDesk(), files)
-    _wire_editor(demo, parts, loading, desk, files)
-
-
-def _wire_cards(parts: Parts, loading: Loading, desk: MemoryDesk, tasks: TaskDesk, files: _OpenFiles) -> None:
+def _wire_cards(parts: Parts, rooms: Rooms) -> None:
     memory = parts.memory
 
     async def act(
         words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
-        loaded = await loading.ready()
-        (name, target), tab_hash = action_of(event), str(request.session_hash)
-        async with files.lock(tab_hash):
-            file = files.of(tab_hash)
-            is_current = name in _WORDLESS or str(event.given) == file.given
-            face = (
-                await _act_on_file(desk, loaded, name, target, file, words or "", tab.session_id)
-                if is_current
-                else MemoryFace(file, problem=_CHANGING)
-            )
+        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
+        loaded, (name, target) = await room.loading.ready(), action_of(event)
+        async with room.files.lock(tab_hash):
+            file = room.files.of(tab_hash)
+            if name in _WORDLESS or str(event.given) == file.given:
+                face = await _act_on_file(room.memory, loaded, name, target, file, words or "", tab.session_id)
+            else:
+                face = MemoryFace(file, problem=_CHANGING)
             if face is not None:
                 shown = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") else gr.skip()
-                yield [*files.keep(tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
+                yield [*_keep(room, tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
                 return
         is_known = False
-        async for told in _act_on_task(tasks, loaded, name, target, _Asked(file, words or "", task, tab.session_id)):
+        asked = _Asked(file, words or "", task, tab.session_id)
+        async for told in _act_on_task(room.tasks, loaded, name, target, asked):
             is_known = True
             yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
         if not is_known:
@@ -173,47 +145,56 @@ async def _forget(
             return None
 
 
-def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk, files: _OpenFiles) -> None:
+def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.memory.outputs()
     inputs = [parts.memory.editor, parts.chat.tab]
 
     async def save(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        loaded, tab_hash = await loading.ready(), str(request.session_hash)
-        async with files.lock(tab_hash):
-            file, held = files.of(tab_hash), _held(sent)
+        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
+        loaded, held = await room.loading.ready(), _held(sent)
+        async with room.files.lock(tab_hash):
+            file = room.files.of(tab_hash)
             if held.given != file.given:
-                return files.keep(tab_hash, MemoryFace(file, problem=_CHANGING))
-            return files.keep(tab_hash, desk.save(loaded, file, held.words))
+                return _memory_values(MemoryFace(file, problem=_CHANGING))
+            return _keep(room, tab_hash, room.memory.save(loaded, file, held.words))
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
-        tab_hash = str(request.session_hash)
+        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
         try:
-            loaded = await loading.ready()
-            async with files.lock(tab_hash):
-                yield files.keep(tab_hash, await asyncio.to_thread(desk.poll, loaded, OpenFile(), None))
+            loaded = await room.loading.ready()
+            async with room.files.lock(tab_hash):
+                yield _keep(room, tab_hash, await asyncio.to_thread(room.memory.poll, loaded, OpenFile(), None))
         except PalimpsestError:
             # The conversation's side of the page says why.
             yield unchanged(len(outputs))
 
     async def poll(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        loaded, tab_hash = loading.loaded, str(request.session_hash)
-        if loaded is None:
+        room, tab_hash = rooms.entered(request), str(request.session_hash or "")
+        loaded = room.loading.loaded if room else None
+        if room is None or loaded is None:
             return unchanged(len(outputs))
-        async with files.lock(tab_hash):
-            file, held = files.of(tab_hash), _held(sent)
+        async with room.files.lock(tab_hash):
+            file, held = room.files.of(tab_hash), _held(sent)
             if file.name and held.given != file.given:
                 # The answer to an earlier event has not reached the browser yet.
                 return unchanged(len(outputs))
-            face = await asyncio.to_thread(desk.poll, loaded, file, held.words, tab.session_id)
-            return files.keep(tab_hash, face)
+            face = await asyncio.to_thread(room.memory.poll, loaded, file, held.words, tab.session_id)
+            return _keep(room, tab_hash, face)
 
     async def leave(request: gr.Request) -> None:
-        files.leave(str(request.session_hash))
+        if room := rooms.entered(request):
+            room.files.leave(str(request.session_hash or ""))
 
     demo.load(load, None, outputs, **QUEUED)
     parts.save.click(save, inputs, outputs, js=_HELD_JS, **QUEUED)
     parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
     demo.unload(leave)
+
+
+def _keep(room: Room, tab_hash: str, face: MemoryFace) -> Values:
+    """The values of a face, whose file is the tab's from now on."""
+    room.files.keep(tab_hash, face.file)
+    return _memory_values(face)
 
 
 @dataclass(frozen=True, slots=True)

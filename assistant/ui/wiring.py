@@ -4,71 +4,87 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat import ChatDesk, Tab, tell_refusals
+from assistant.ui.chat import Tab, tell_refusals
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, unchanged
 from assistant.ui.layout import Parts
-from assistant.ui.live import LiveViews
-from assistant.ui.loading import Loading
 from assistant.ui.memory_wiring import wire_memory
+from assistant.ui.rooms import Room, Rooms
 from assistant.ui.search_panel import find_html, index_html
 
-
-def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
-    """Connect every component to the desks."""
-    _wire_chat(demo, parts, ChatDesk(loading, views))
-    wire_memory(demo, parts, loading)
-    _wire_search(parts, loading)
+ZONE_COOKIE = "palimpsest_zone"
+"""In which the page's script tells the browser's time zone."""
 
 
-def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def wire(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
+    """Connect every component to the desks in the room of whoever uses it."""
+    _wire_chat(demo, parts, rooms)
+    wire_memory(demo, parts, rooms)
+    _wire_search(parts, rooms)
+    # Whatever stands in the layout is the same for everybody, so the name comes after it.
+    demo.load(_tell_person, None, parts.person, **QUICK)
+
+
+def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.chat.outputs()
     tab, composer = parts.chat.tab, parts.chat.composer
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
-        async for face in desk.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+        room = rooms.enter(request)
+        async for face in room.chat.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+            if room.loading.loaded is not None:
+                room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.send(text, shown, _tab_hash(request))):
             yield face.values()
 
     async def start_new(request: gr.Request) -> AsyncIterator[Values]:
-        async for face in tell_refusals(desk.start_new(_tab_hash(request))):
+        async for face in tell_refusals(rooms.enter(request).chat.start_new(_tab_hash(request))):
             yield face.values()
 
     demo.load(load, None, outputs, **QUEUED)
     composer.submit(send, [composer, tab], outputs, **QUEUED)
     parts.new_chat.click(start_new, None, outputs, **QUEUED)
-    _wire_cards(demo, parts, desk)
+    _wire_cards(demo, parts, rooms)
 
 
-def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
         name, target = action_of(event)
-        async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
-    async def look_ahead(shown: Tab) -> AsyncIterator[Values]:
-        async for face in tell_refusals(desk.look_ahead(shown)):
+    async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
+        async for face in tell_refusals(rooms.enter(request).chat.look_ahead(shown)):
             yield face.values()
 
     async def tick(shown: Tab, request: gr.Request) -> Values:
-        face = desk.tick(shown, _tab_hash(request))
+        room = rooms.entered(request)
+        face = room.chat.tick(shown, _tab_hash(request)) if room else None
         return unchanged(len(outputs)) if face is None else face.values()
 
     async def leave(request: gr.Request) -> None:
-        desk.leave(_tab_hash(request))
+        if room := rooms.entered(request):
+            room.chat.leave(_tab_hash(request))
 
     parts.chat_bus.select(act, tab, outputs, **QUEUED)
     compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **QUEUED)
@@ -78,15 +94,16 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     demo.unload(leave)
 
 
-def _wire_search(parts: Parts, loading: Loading) -> None:
-    async def find(typed: str) -> object:
+def _wire_search(parts: Parts, rooms: Rooms) -> None:
+    async def find(typed: str, request: gr.Request) -> object:
         try:
-            return await find_html((await loading.ready()).assistant, typed)
+            return await find_html((await rooms.enter(request).loading.ready()).assistant, typed)
         except PalimpsestError as error:
             return str(card("notice", text=str(error), level="warning"))
 
-    async def tell_index(shown: str) -> Values:
-        loaded = loading.loaded
+    async def tell_index(shown: str, request: gr.Request) -> Values:
+        room = rooms.entered(request)
+        loaded = room.loading.loaded if room else None
         if loaded is None:
             return unchanged(2)
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
@@ -96,6 +113,22 @@ def _wire_search(parts: Parts, loading: Loading) -> None:
     parts.search.change(find, parts.search, parts.hits, **TYPED)
     shown = gr.State("")
     parts.timer.tick(tell_index, shown, [parts.index, shown], **QUICK)
+
+
+def _tell_person(request: gr.Request) -> object:
+    return str(card("person", name=request.username)) if request.username else gr.skip()
+
+
+def _zone_name(request: gr.Request) -> str:
+    """The time zone the browser says it is in; whoever reads it checks it."""
+    return str(request.cookies.get(ZONE_COOKIE, ""))
+
+
+async def _follow_zone(room: Room, request: gr.Request) -> None:
+    """What is said now is said in this browser's zone."""
+    # Where the assistant cannot be had, the conversation's side of the page says why.
+    with suppress(PalimpsestError):
+        (await room.loading.ready()).assistant.store.clock.follow(_zone_name(request))
 
 
 def _tab_hash(request: gr.Request) -> str:

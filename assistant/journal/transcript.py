@@ -25,7 +25,8 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow, instant
+from assistant.journal.rebuild import NEWEST, standing_ids, undone_ids
+from assistant.journal.rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow, instant
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -38,7 +39,6 @@ from assistant.messages import (
     block_text,
     result_text,
 )
-from assistant.rebuild import NEWEST, standing_ids, undone_ids
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",
