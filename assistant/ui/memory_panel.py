@@ -190,7 +190,8 @@ class MemoryDesk:
         if is_edited(file, words):
             return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
         try:
-            notes.save(file.name, log.text_after(change), file.base_digest, WRITER)
+            # Whatever stands there now, also what this tab has not shown yet, is in the history before it is replaced.
+            notes.save(file.name, log.text_after(change), notes.read(file.name).digest, WRITER)
         except ConflictError:
             return MemoryFace(file, problem=f"{file.name} was changed by someone else just now. Nothing was restored.")
         except PalimpsestError as error:

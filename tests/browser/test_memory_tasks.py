@@ -25,7 +25,7 @@ def real_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def real_server(serve: Serve, real_home: Path) -> PageServer:
     """The page of the built-in assistant."""
-    return serve(lambda: open_assistant(real_settings(real_home)), real_home)
+    return serve(lambda *_: open_assistant(real_settings(real_home)), real_home)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_chips_are_there_again_with_their_buttons_after_a_restart(
     context: BrowserContext, serve: Serve, tmp_path: Path
 ) -> None:
     home = tmp_path / "restarted"
-    first = serve(lambda: open_assistant(real_settings(home)), home)
+    first = serve(lambda *_: open_assistant(real_settings(home)), home)
     chat = Chat(context.new_page(), first.url)
     chat.open()
     chat.say("Remember that I collect brass keys.")
@@ -99,7 +99,7 @@ def test_chips_are_there_again_with_their_buttons_after_a_restart(
     expect(chat.page.locator("#chat .p-memory .p-row")).to_have_count(1)
     chat.page.close()
     first.close()
-    chat = Chat(context.new_page(), serve(lambda: open_assistant(real_settings(home)), home).url)
+    chat = Chat(context.new_page(), serve(lambda *_: open_assistant(real_settings(home)), home).url)
     chat.open()
     chip = chat.page.locator("#chat .p-memory .p-row")
     expect(chip).to_have_count(1)
@@ -121,6 +121,7 @@ def test_a_full_file_is_tidied_by_ticks_and_restored_from_its_history(tab: Chat,
     card.get_by_role("button", name="Remove what is ticked").click()
     expect(card).to_contain_text("1 line is gone from MEMORY.md")
     assert (real_home / "MEMORY.md").read_text("utf-8") == text.replace("- likes tea\n", "", 1)
+    expect(tab.page.locator("#editor .cm-line").nth(1)).to_have_text("- fact 0")
     tab.page.locator("#file-head").get_by_role("button", name="History").click()
     versions = tab.page.locator("#history .p-item")
     expect(versions.first).to_contain_text("tidy")
