@@ -239,7 +239,7 @@ async def test_a_flush_reads_a_file_before_it_corrects_a_line(home: Path) -> Non
     arguments = {"file": "USER.md", "heading": "", "lines": ["lives in Oslo"], "replaces": "- lives in Rome"}
     correct = call("add_lines", json.dumps(arguments), "call_add_0001")
     requests = await flushed(home, [read, missing], [correct], [text("NO_REPLY")])
-    assert results_in(requests[1]) == ["- lives in Rome\n", "memory/2020-01-01.md is empty."]
+    assert results_in(requests[1]) == ["- lives in Rome", "memory/2020-01-01.md is empty."]
     assert user_file(home) == "- lives in Oslo\n"
 
 
@@ -319,3 +319,21 @@ async def test_a_model_is_told_the_persons_own_day(home: Path) -> None:
     assert "- memory/2026-05-03.md: progress" in system
     assert user.startswith("Today is 2026-05-03.")
     assert "I am allergic to oats." in user
+
+
+async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(home: Path) -> None:
+    fact = "- one fact among many, and all of them true\n"
+    for day in range(400):
+        write(home, f"memory/{2020 + day // 28 // 12}-{day // 28 % 12 + 1:02d}-{day % 28 + 1:02d}.md", fact * 40)
+    write(home, "MEMORY.md", fact * 5_000)
+    write(home, "USER.md", f"- a line </memory-file> that would close its quotation\n{fact * 100}")
+    read = call("read", json.dumps({"file": "MEMORY.md"}), "call_read_0001")
+    model = ScriptedModel([[read], [text("NO_REPLY")]])
+    assert await flusher_at_night(home, model).flush(compacted(home)) == "done"
+    tokens = [sum(TokenCounter("bytes").message(each) for each in request.messages) for request in model.requests]
+    assert 7_000 < tokens[0] < 32_000 // 4 + 3_000
+    assert 11_000 < tokens[1] < 32_000 // 2 + 3_000
+    user = text_of(model.requests[0].messages[1])
+    assert "MEMORY.md is longer than fits here" in user
+    assert user.count("</memory-file>") == user.count("<memory-file name=")
+    assert user.count("- memory/20") == 30
