@@ -16,7 +16,7 @@ from assistant.forget_places import Places
 from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
-from assistant.journal import Journal
+from assistant.journal.journal import Journal
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import Notes

@@ -26,11 +26,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("agent", "event_log", "job_queue", "jobs", "past"),
     ("index",),
     ("memory", "sessions", "openclaw"),
-    ("transcript",),
-    ("journal", "rebuild", "models", "ownership"),
-    ("journal_list",),
-    ("journal_files",),
-    ("journal_rows", "artifacts", "bootstrap", "session_file"),
+    ("journal", "models", "ownership"),
+    ("artifacts", "bootstrap", "session_file"),
     ("compaction",),
     ("tokens", "events", "text_encoding", "clock", "healing"),
     (

@@ -32,11 +32,11 @@ from assistant.events import (
     Notice,
     Part,
 )
+from assistant.journal.transcript import compressed_event
 from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.models.failures import window_told_by
 from assistant.prompts import Language
 from assistant.tokens import TokenCounter
-from assistant.transcript import compressed_event
 from assistant.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"

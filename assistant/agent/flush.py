@@ -25,13 +25,13 @@ from assistant.compaction.sections import SectionList, read_sections, sections_f
 from assistant.compaction.transcript import split_in_pieces, write_transcript
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.events import FlushState
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, FlushRow
+from assistant.journal.journal import Journal
+from assistant.journal.rebuild import messages_of, standing_ids
+from assistant.journal.rows import BlockRow, FlushRow
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
-from assistant.rebuild import messages_of, standing_ids
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
 

@@ -15,8 +15,8 @@ from assistant.agent.flush import Flusher, FlushModel
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.journal import Journal
-from assistant.journal_rows import FlushRow
+from assistant.journal.journal import Journal
+from assistant.journal.rows import FlushRow
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import Notes
 from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg, block_text, text_of

@@ -15,9 +15,9 @@ import pytest
 from assistant.atomic_io import append_lines
 from assistant.compaction.record import CompactionRecord
 from assistant.events import RecalledLine
-from assistant.journal import RECALL_SOURCE, Journal
-from assistant.journal_list import JournalSession
-from assistant.journal_rows import (
+from assistant.journal.journal import RECALL_SOURCE, Journal
+from assistant.journal.listing import JournalSession
+from assistant.journal.rows import (
     BlockRow,
     DeletedRow,
     DroppedRow,

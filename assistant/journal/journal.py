@@ -15,9 +15,9 @@ from pathlib import Path
 
 from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, replace_file
-from assistant.journal_files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
-from assistant.journal_list import JournalList, JournalSession
-from assistant.journal_rows import (
+from assistant.journal.files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
+from assistant.journal.listing import JournalList, JournalSession
+from assistant.journal.rows import (
     BlockRow,
     DroppedRow,
     Row,
