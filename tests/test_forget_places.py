@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ from assistant.messages import (
 )
 from assistant.sessions import Sessions
 from assistant.workspace import Workspace
+from tests.fakes.children import started
 
 NOW = datetime(2026, 11, 30, 14, 5, tzinfo=timezone(timedelta(hours=8)))
 AT = NOW.isoformat(timespec="milliseconds")
@@ -296,10 +296,7 @@ def test_a_kill_in_the_middle_is_finished_at_the_next_start(tmp_path: Path, dies
     home = Home(tmp_path / "home")
     home.fill()
     keys = [item.key for text in ("555-0142", "138-0013-8000") for item in home.items(text)]
-    child = multiprocessing.get_context("spawn").Process(
-        target=_forget_and_die, args=(home.workspace.root, keys, dies_after)
-    )
-    child.start()
+    child = started(_forget_and_die, home.workspace.root, keys, dies_after)
     child.join()
     assert child.exitcode == -signal.SIGKILL
     assert home.workspace.forget_path.exists()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import resource
 import shutil
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -35,6 +35,7 @@ from assistant.messages import (
 from assistant.session_file import Session
 from assistant.sessions import EmptiedTrash, Sessions, SessionSummary
 from assistant.workspace import Workspace
+from tests.fakes.children import started
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 AT = "2026-05-02T12:00:00.000+08:00"
@@ -477,24 +478,23 @@ def _append_then_die(folder: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _spawn(target: object, *arguments: object) -> int | None:
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)  # type: ignore[arg-type]
-    process.start()
-    process.join(60)
-    return process.exitcode
+def _exit_code_of(target: Callable[[Path], None], folder: Path) -> int | None:
+    child = started(target, folder)
+    child.join(60)
+    return child.exitcode
 
 
 def test_a_disk_that_is_full_leaves_the_file_as_it_was(home: Home) -> None:
     home.journalled(session_of(1))
     before = home.path().read_bytes()
-    assert _spawn(_save_over_the_limit, home.workspace.root) == 0
+    assert _exit_code_of(_save_over_the_limit, home.workspace.root) == 0
     assert home.path().read_bytes() == before
     assert home.files() == ["owner_s.json"]
 
 
 def test_a_kill_between_the_journal_and_the_session_file_leaves_the_state_before_with_every_word(home: Home) -> None:
     home.journalled(session_of(1, 2))
-    assert _spawn(_append_then_die, home.workspace.root) == -signal.SIGKILL
+    assert _exit_code_of(_append_then_die, home.workspace.root) == -signal.SIGKILL
     loaded = home.sessions.load("s")
     assert (loaded.messages, loaded.summary, loaded.compaction_id) == (turns(1, 2, 3), "", None)
 
