@@ -154,12 +154,15 @@ async def test_an_early_fact_is_in_memory_once_its_message_left_the_context_and_
         await assistant.flushes.wait()
         rows = assistant.store.journal.rows(conversation.session_id)
         context = [item.text for item in conversation.context_items() if item.key]
+        await assistant.index.sync()
+        found = {hit.path for hit in (await assistant.index.search("allergic to oats", 20)).hits}
 
     made = [row.compaction_id for row in rows if isinstance(row, CompactionRecord)]
     assert len(made) > 1
     assert [row.compaction_id for row in rows if isinstance(row, FlushRow) and row.state == "done"] == made
     assert [words for words in context if "allergic" in words] == []
     assert user_file(home).splitlines().count(OAT) == 1
+    assert found == {"USER.md", f"dialog/{rows[0].at[:10]}.jsonl"}
 
 
 async def test_what_a_shortened_result_said_in_full_is_offered(home: Path) -> None:
@@ -259,6 +262,20 @@ async def test_what_a_flush_wrote_is_found_by_its_words_with_its_line(home: Path
         await assistant.index.sync()
         hits = (await assistant.index.search("oats allergic", 10)).hits
     assert ("USER.md", f"- {'I am allergic to oats.'}") in [(hit.path, hit.snippet) for hit in hits]
+
+
+async def test_with_memory_off_no_model_reads_or_writes_it(home: Path) -> None:
+    model = ScriptedModel([converse] * 200)
+    async with scripted_assistant(home, model, memory="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        told = await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+    assert "context_compressed" in kinds_of(told)
+    assert len(model.requests) == 3
+    assert [name for request in model.requests for name in request.tools if name.startswith("memory_")] == []
+    assert "allergic" not in user_file(home)
 
 
 NIGHT = datetime(2026, 5, 3, 0, 30, tzinfo=timezone(timedelta(hours=8)))

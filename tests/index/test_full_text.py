@@ -195,3 +195,17 @@ def test_scrubbing_leaves_no_trace_of_removed_words(full_text: FullText) -> None
     files = full_text.path.parent.glob("full_text.sqlite*")
     assert not any(b"xyzzyplugh" in path.read_bytes() for path in files)
     assert found(full_text, "tea") == ["green tea"]
+
+
+def test_a_thousand_edits_leave_the_index_as_large_as_it_was(full_text: FullText, tmp_path: Path) -> None:
+    path = tmp_path / "index" / "full_text.sqlite"
+    sizes: list[int] = []
+    for number in range(1_000):
+        put(full_text, "memory/a.md", f"# Day\nedit{number} of the same note, with the same length of text as before")
+        with full_text.changing() as changes:
+            changes.forget_removed(full_text.removed_keys(10))
+        if number % 100 == 99:
+            sizes.append(path.stat().st_size)
+    assert sizes[-1] <= sizes[1] * 2
+    assert found(full_text, "edit998") == []
+    assert len(found(full_text, "edit999")) == 1
