@@ -28,7 +28,7 @@ from assistant.events import (
 )
 from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import ToolCallBlock, ToolResultBlock, block_text, text_of
-from assistant.models.scripted import ScriptedModel, ScriptedRequest
+from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
 from assistant.session_file import file_names
 from tests.fakes.home import (
     SUMMARY,
