@@ -24,6 +24,7 @@ from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
+from tests.fakes.records import folding
 from tests.index.homes import write
 
 LONG = "The cellar key hangs behind the door. " * 300
@@ -302,25 +303,8 @@ def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
 def compacted(home: Path) -> CompactionRecord:
     """A compaction that folded one message of the journal."""
     message = UserMsg("owner", "I am allergic to oats.")
-    keys = Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", [message])
-    return CompactionRecord(
-        session_id="s",
-        compaction_id="c1",
-        parent_id=None,
-        at=NIGHT.isoformat(),
-        keys=tuple(keys),
-        previous_summary="",
-        summary=SUMMARY,
-        reason="manual",
-        previous_tokens=9_000,
-        after_tokens=1_000,
-        context_limit=16_000,
-        threshold_tokens=11_200,
-        folded_messages=1,
-        kept_turns=1,
-        summary_tokens=200,
-        fallback=False,
-    )
+    Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", [message])
+    return folding("c1", None, [message], NIGHT.isoformat(), summary=SUMMARY)
 
 
 async def test_a_note_has_the_date_of_the_persons_own_day(home: Path) -> None:
