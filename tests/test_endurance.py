@@ -72,23 +72,6 @@ def part_text(number: int) -> str:
 
 
 def _chinese(chosen: random.Random, index: int) -> str:
-    words = [
-        "仓库",
-        "记录",
-        "温度",
-        "检查",
-        "昨天",
-        "北门",
-        "值班",
-        "数据",
-        "完成",
-        "之后",
-        "继续",
-        "设备",
-        "报告",
-        "需要",
-        "确认",
-    ]
     return f"第{index}条：" + "，".join(chosen.choices(CHINESE_WORDS.split(), k=8)) + "。"
 
 

@@ -272,6 +272,7 @@ async def _change_armed(home: Path, change: Change, at: int, is_half: bool) -> N
 @pytest.mark.parametrize("is_half", [False, True], ids=["before", "within"])
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot fork")
+@pytest.mark.timeout(600)
 def test_a_kill_at_any_operation_leaves_every_block_accounted_for_once(
     past: Path, tmp_path: Path, name: str, is_half: bool
 ):
