@@ -30,7 +30,7 @@ from assistant.journal.rebuild import messages_of, standing_ids
 from assistant.journal.rows import BlockRow, FlushRow
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
-from assistant.messages import BlockKey, Msg, UserMsg
+from assistant.messages import Msg, UserMsg
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
@@ -95,7 +95,11 @@ class Flusher:
             state = "failed"
             self._note_after_failure(compaction)
         row = FlushRow(compaction.session_id, compaction.compaction_id, state, self._now().isoformat())
-        self._journal.append([row])
+        try:
+            self._journal.append([row])
+        except (OSError, PalimpsestError):
+            # Without this row it is taken up again at the next start.
+            log.exception("the end of the flush of compaction %s could not be journalled", compaction.compaction_id)
         return state
 
     def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRecord]:
@@ -173,7 +177,8 @@ class Flusher:
         rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
         folded = set(compaction.keys)
         older = self._folded(compaction)
-        newer = messages_of([row for row in rows if row.key not in folded and row.at > _first_at(rows, folded)])
+        start = next((place for place, row in enumerate(rows) if row.key in folded), 0)
+        newer = messages_of([row for row in rows[start:] if row.key not in folded])
         return [*older, *newer[-NEWEST_MESSAGES:]]
 
     def _folded(self, compaction: CompactionRecord) -> list[Msg]:
@@ -215,10 +220,6 @@ async def _run(agent: Agent, user: str) -> None:
     except StepLimitError:
         # The calls of a piece are used up; what was written stands.
         return
-
-
-def _first_at(rows: Sequence[BlockRow], folded: set[BlockKey]) -> str:
-    return next((row.at for row in rows if row.key in folded), "")
 
 
 def _day(now: datetime) -> date:

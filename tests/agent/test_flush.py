@@ -340,3 +340,32 @@ async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(hom
     assert "MEMORY.md is longer than fits here" in user
     assert user.count("</memory-file>") == user.count("<memory-file name=")
     assert user.count("- memory/20") == 30
+
+
+async def test_a_flush_whose_end_cannot_be_journalled_is_told_and_looked_at_again(home: Path) -> None:
+    gate, aside = asyncio.Event(), home / "aside"
+    model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], [gate, text("NO_REPLY")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        start = conversation.next_number
+        await say(assistant, conversation, "/compact")
+        while len(model.requests) < 4:
+            await asyncio.sleep(0.01)
+        (home / "dialog").rename(aside)
+        (home / "dialog").write_text("a file where the folder should be", encoding="utf-8")
+        gate.set()
+        await assistant.flushes.wait()
+        (home / "dialog").unlink()
+        aside.rename(home / "dialog")
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+        session_id = conversation.session_id
+    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["done"]
+
+    again = ScriptedModel([[text("NO_REPLY")]])
+    async with scripted_assistant(home, again, memory="on") as assistant:
+        assistant.conversations.open(session_id)
+        await assistant.flushes.wait()
+        rows = assistant.store.journal.rows(session_id)
+    assert [row.state for row in rows if isinstance(row, FlushRow)] == ["done"]
