@@ -97,12 +97,17 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class RecalledLine:
-    """One remembered passage: the file, its first line (from 1), the text and how relevant it is, in [0, 1]."""
+    """One remembered passage: the file, its line (from 1), the text and how relevant it is, in [0, 1].
+
+    Of a past conversation also which one it is, and the message.
+    """
 
     path: str
     line: int
     text: str
     relevance: float
+    session_id: str = ""
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

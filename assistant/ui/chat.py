@@ -23,7 +23,7 @@ from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
 from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
-from assistant.ui.model_panel import model_html, setup_html
+from assistant.ui.model_panel import model_html, recall_html, setup_html
 from assistant.ui.render import (
     MAX_WINDOW,
     ChatMessage,
@@ -216,8 +216,8 @@ class ChatDesk:
                 yield Face(pane="")
             case "forget" | "suggest":
                 yield Face(composer=_FORGET if name == "forget" else _suggestion(target))
-            case "test" | "reconnect":
-                yield await self._examine_model(loaded, name, tab)
+            case "recall" | "test" | "reconnect":
+                yield await self._act_on_model(loaded, name, target, tab)
             case _ if not tab.session_id:
                 gr.Warning(_NO_LONGER)
                 yield Face()
@@ -344,7 +344,10 @@ class ChatDesk:
     def _view(self, loaded: Loaded, session_id: str) -> LiveView:
         return self._views.of(loaded.assistant.conversations.open(session_id))
 
-    async def _examine_model(self, loaded: Loaded, name: str, tab: Tab) -> Face:
+    async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> Face:
+        if name == "recall":
+            loaded.assistant.is_recall_on = target == "on"
+            return Face(model=self._model_html(loaded.assistant))
         try:
             if name == "reconnect":
                 await loaded.assistant.reconnect_model()
@@ -370,7 +373,7 @@ class ChatDesk:
             stop=_stop_html(view.is_running),
             context=str(context_html(measured, view.conversation.context_items())),
             compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
-            model=str(model_html(loaded.assistant.model, self._report)),
+            model=self._model_html(loaded.assistant),
         )
 
     def _streamed_face(self, view: LiveView, tab: Tab) -> Face:
@@ -393,8 +396,11 @@ class ChatDesk:
             context=str(context_html(None, [])),
             compactions=str(compactions_html([], None)),
             preview="",
-            model=str(model_html(loaded.assistant.model, self._report)),
+            model=self._model_html(loaded.assistant),
         )
+
+    def _model_html(self, assistant: Assistant) -> str:
+        return str(model_html(assistant.model, self._report) + recall_html(assistant))
 
     def _welcome(self, assistant: Assistant) -> str:
         return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))

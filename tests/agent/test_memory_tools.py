@@ -33,7 +33,9 @@ def desk_in(home: Path, language: Language = "en", template: Language = "en") ->
     workspace.create(template)
     notes = Notes(workspace, MemoryLog(workspace.memory_log_path), lambda: NOW)
     index = MemoryIndex(IndexSettings(home), None, lambda path: (), lambda: NOW)
-    return MemoryDesk(notes, index, Artifacts(workspace), "s", lambda: set[str](), lambda: language, lambda: NOW)
+    return MemoryDesk(
+        notes, index, Artifacts(workspace), "s", lambda: set[str](), lambda: language, lambda: NOW, lambda: set[str]()
+    )
 
 
 @pytest.mark.parametrize(

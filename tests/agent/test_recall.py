@@ -26,6 +26,7 @@ def hit(path: str, snippet: str = "likes green tea", message_id: str = "") -> Se
         path=path,
         first_line=4,
         last_line=4,
+        line=4,
         heading="",
         day="",
         kind="note",
@@ -121,3 +122,32 @@ async def test_what_was_recalled_is_neither_summarised_nor_learnt_nor_found_agai
     assert FACT in flushed.partition("<conversation>")[0]
     assert FACT not in flushed.partition("<conversation>")[2]
     assert [hit.path for hit in found.hits] == [NOTE]
+
+
+async def test_recall_begins_as_the_settings_say_and_follows_its_switch(home: Path) -> None:
+    model = ScriptedModel([[text("One.")], [text("Two.")], [text("Three.")]])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        assistant.notes.add_lines("memory/2026-11-29.md", "Events", ["filler", "Compared hotels in Alfama"], "owner")
+        question = "Which hotels did we compare in Alfama?"
+        switched: list[list[str]] = []
+        for is_on in (assistant.is_recall_on, True, False):
+            assistant.is_recall_on = is_on
+            events = await say(assistant, assistant.conversations.create(), question)
+            switched.append([line.path for line in recalled_in(events) if line.path.startswith("memory/")])
+    assert switched == [[], ["memory/2026-11-29.md"], []]
+
+
+async def test_a_recalled_line_names_the_line_and_the_message_it_comes_from(home: Path) -> None:
+    model = ScriptedModel([[text("Noted.")], [text("On the fridge.")], [text("I do not know.")]])
+    async with scripted_assistant(home, model, memory="on", recall="on") as assistant:
+        first = assistant.conversations.create()
+        await say(assistant, first, "The gate code hangs on the fridge")
+        await assistant.index.sync_words()
+        events = await say(assistant, assistant.conversations.create(), "Where hangs the gate code?")
+        line, *_ = recalled_in(events)
+        assert line.session_id == first.session_id
+        assert line.message_id in {message.id for message in assistant.store.sessions.load(first.session_id).messages}
+
+        await assistant.conversations.trash(first.session_id)
+        events = await say(assistant, assistant.conversations.create(), "Where hangs the gate code?")
+        assert first.session_id not in {line.session_id for line in recalled_in(events)}

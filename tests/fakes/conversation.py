@@ -402,6 +402,7 @@ class FakeAssistant:
     model: FakeModel = field(default_factory=FakeModel)
     pace_seconds: float = 0.01
     gate: threading.Event = field(default_factory=threading.Event)
+    is_recall_on: bool = True
     report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
 
     def __post_init__(self) -> None:
@@ -412,6 +413,10 @@ class FakeAssistant:
         self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
+
+    @property
+    def can_recall(self) -> bool:
+        return self.model.is_language_model
 
     @property
     def trash(self) -> FakeTrash:

@@ -161,3 +161,14 @@ async def test_a_sample_is_offered_only_where_no_language_model_answers(
     assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
     await last(desk.act("show", "", Tab(), "tab"))
     assert [conversation.title for conversation in assistant.conversations.known.values()] == ["/show"]
+
+
+async def test_recall_is_switched_off_and_on_where_a_language_model_answers(
+    desk: ChatDesk, assistant: FakeAssistant
+) -> None:
+    assert "Turn recall off" in str((await last(desk.start_new("tab"))).model)
+    assert "Turn recall on" in str((await last(desk.act("recall", "off", Tab(), "tab"))).model)
+    assert assistant.is_recall_on is False
+    assert "Turn recall off" in str((await last(desk.act("recall", "on", Tab(), "tab"))).model)
+    assistant.model = OFFLINE
+    assert "Turn recall" not in str((await last(desk.start_new("tab"))).model)

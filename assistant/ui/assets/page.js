@@ -365,6 +365,7 @@
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k") {
       event.preventDefault();
+      if (isNarrow()) closeSidebar("#right");
       openSidebar("#left");
       // What is slid out of view becomes reachable a moment after it is slid in.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
