@@ -1,6 +1,7 @@
 """Every exception of the assistant, by who reads it.
 
 PalimpsestError                 shown to the person in one line
+├── WrongUseError               a command line that asks for nothing, or for two things at once
 ├── SettingsError               a variable has an unknown or impossible value
 ├── WorkspaceError              a path leaves the home, or the home cannot be used
 ├── HomeInUseError              another process owns the home
@@ -12,6 +13,7 @@ PalimpsestError                 shown to the person in one line
 ├── ForgottenError              a model would write down what the person had forgotten
 ├── ModelError                  no answer from the model
 │   ├── ModelUnreachableError
+│   ├── EndlessReplyError       the answer was longer than it may be
 │   └── ContextOverflowError    the provider refused a request over its window
 ├── CompactionError             a compaction or its undo is not possible, with the reason
 ├── IndexingError               the search index cannot be used
@@ -24,6 +26,10 @@ from __future__ import annotations
 
 class PalimpsestError(Exception):
     """Anything that is told to the person in one line."""
+
+
+class WrongUseError(PalimpsestError):
+    """A command line that asks for nothing, or for two things at once."""
 
 
 class SettingsError(PalimpsestError):
@@ -45,7 +51,8 @@ class HomeInUseError(PalimpsestError):
     def __init__(self, home: str, pid: int | None, address: str | None) -> None:
         owner = f"process {pid}" if pid else "another process"
         where = f", its page is at {address}" if address else ""
-        super().__init__(f"{home} is in use by {owner}{where}. Use that page, or stop it first.")
+        self.whose = f"{home} is in use by {owner}{where}."
+        super().__init__(f"{self.whose} Use that page, or stop it first.")
         self.pid = pid
         self.address = address
 
@@ -103,6 +110,17 @@ class ModelError(PalimpsestError):
 
 class ModelUnreachableError(ModelError):
     """Nothing answers at the model's address."""
+
+
+class EndlessReplyError(ModelError):
+    """One answer was longer than it may be and was ended."""
+
+    def __init__(self, max_tokens: int) -> None:
+        super().__init__(
+            f"The answer was ended at {max_tokens:,} tokens: a model that goes on for so long mostly goes round in "
+            "circles. What came is kept. PALIMPSEST_MAX_REPLY_TOKENS sets the limit."
+        )
+        self.max_tokens = max_tokens
 
 
 class ContextOverflowError(ModelError):

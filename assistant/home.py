@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.artifacts import Artifacts
+from assistant.atomic_io import remove_left_over
 from assistant.clock import Clock
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.forget import ForgetFiles, Forgetter
@@ -24,7 +25,11 @@ from assistant.ownership import HomeOwnership
 from assistant.redaction import mask_secrets
 from assistant.sessions import Sessions
 from assistant.settings import Settings
+from assistant.trash import Trash
 from assistant.workspace import Workspace
+
+_LEFT_OVER_SECONDS = 3_600.0
+"""A program beside this one may be writing; no file takes it that long."""
 
 log = logging.getLogger(__name__)
 
@@ -75,12 +80,15 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
             if not may_be_owned:
                 raise
             other_owner = error
+        if other_owner is None:
+            await asyncio.to_thread(_sweep, store)
         is_pending = other_owner is None and store.forget_files.is_pending
         is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
         if is_index_left:
             await index.sync_words()
             stack.push_async_callback(cancel_task, asyncio.create_task(_clear_index(store, index), name="forget"))
+        store.notes.on_change.append(lambda _: index.expect_change())
         yield Home(settings, store, index, other_owner)
 
 
@@ -134,6 +142,18 @@ def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Await
     return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
 
 
+def make_trash(store: Store, index: MemoryIndex, stop: Callable[[set[str]], Awaitable[None]]) -> Trash:
+    """What empties the trash of a home that this process owns; `stop` ends what is written from conversations in it."""
+    return Trash(
+        workspace=store.workspace,
+        sessions=store.sessions,
+        journal=store.journal,
+        artifacts=store.artifacts,
+        index=index,
+        stop=stop,
+    )
+
+
 def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
     """What an editor or another program made of a memory file stands in the memory log."""
     for name in sorted(names):
@@ -144,6 +164,16 @@ def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
             continue
         except OSError as error:
             log.warning("the change of %s could not be logged: %s", name, error)
+
+
+def _sweep(store: Store) -> None:
+    """What kills left of files that were being written is no one's, and may hold what was forgotten since."""
+    oldest = store.clock.now().timestamp() - _LEFT_OVER_SECONDS
+    root = store.workspace.root.resolve()
+    inside = [folder for folder in store.workspace.folders if folder.resolve().is_relative_to(root)]
+    removed = sum(remove_left_over(folder, oldest) for folder in inside)
+    if removed:
+        log.info("%d unfinished temporary files were removed", removed)
 
 
 def _finish_forget(store: Store) -> bool:
@@ -165,6 +195,10 @@ async def _clear_index(store: Store, index: MemoryIndex) -> None:
 
 async def end_nothing() -> None:
     """For a home in which this process has no conversation open."""
+
+
+async def stop_nothing(session_ids: set[str]) -> None:
+    """For a home in which this process writes nothing to memory."""
 
 
 async def cancel_task(task: asyncio.Task[None]) -> None:

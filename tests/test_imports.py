@@ -13,13 +13,13 @@ from tests.source_files import SourceFile, python_files
 # files of one folder may.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "__main__"),
-    ("cli",),
+    ("cli", "notebook"),
     ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),
     ("home",),
     ("commands",),
-    ("forget", "show_me"),
+    ("forget", "show_me", "trash"),
     ("forget_places", "export"),
     ("conversations",),
     ("conversation",),
@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "labels",
         "json_texts",
     ),
-    ("errors", "json_parsing", "resources"),
+    ("errors", "json_parsing", "resources", "accounts"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
 

@@ -15,6 +15,7 @@ from assistant.agent.compactor import Ask
 from assistant.agent.hooks.system_prompt import SystemPromptHook
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
+from assistant.compaction.artifact_reference import ArtifactReader
 from assistant.compaction.budget import Guards, fits_alone
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, compact, plan_compaction
@@ -81,6 +82,7 @@ class Context:
         policy: CompactionPolicy,
         counter: TokenCounter,
         artifacts: Artifacts,
+        artifact_reader: ArtifactReader,
         workspace: Workspace,
         ask: Ask | None,
         summariser_window_tokens: int | None,
@@ -94,6 +96,7 @@ class Context:
         self._policy = policy
         self._counter = counter
         self._artifacts = artifacts
+        self._artifact_reader: ArtifactReader = artifact_reader
         self._workspace = workspace
         self._ask = ask
         self._summariser_window_tokens = summariser_window_tokens
@@ -346,7 +349,7 @@ class Context:
 
     def _keep_failure(self, compaction_id: str, failure: SummaryFailure) -> None:
         path = self._workspace.compaction_failures_folder / f"{compaction_id}.json"
-        values = {"at": self._keeper.at(), **asdict(failure)}
+        values = {"at": self._keeper.at(), "session_id": self._keeper.session.session_id, **asdict(failure)}
         try:
             replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
         except OSError as error:
@@ -369,8 +372,10 @@ class Context:
         return self._keeper.pins_of(self._keeper.session.pins)
 
     def _place(self) -> ArtifactPlace:
-        folder = str(self._workspace.tool_result_folder)
-        return ArtifactPlace(lambda: str(uuid.uuid4()), folder, self._language())
+        folder = self._workspace.tool_result_folder
+        # A path of the home is shorter than a whole one, and all that the memory tool takes.
+        shown = str(folder) if self._artifact_reader == "Read" else folder.name
+        return ArtifactPlace(lambda: str(uuid.uuid4()), shown, self._language(), self._artifact_reader)
 
     def _call_of(self, call_id: str) -> ToolCallBlock | None:
         for message in reversed(self._keeper.state.context):

@@ -25,6 +25,7 @@ from assistant.ui.memory_panel import WRITER
 from assistant.ui.meter import meter_html
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.render import (
+    MAX_WINDOW,
     ChatMessage,
     Window,
     answer_text,
@@ -33,7 +34,8 @@ from assistant.ui.render import (
     window_on_message,
 )
 from assistant.ui.safe_text import one_line
-from assistant.ui.sessions_panel import sessions_html
+from assistant.ui.search_panel import find_question
+from assistant.ui.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash, sessions_html
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -46,7 +48,6 @@ SUGGESTIONS = (
 )
 _FORGET = "/forget "
 _SHOW = "/show"
-_MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
 
 
@@ -198,6 +199,11 @@ class ChatDesk:
     async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         """What a button of a card does. A target the server does not know as pending is refused."""
         loaded = await self._loading.ready()
+        faces = self._change_sessions if name in SESSION_ACTIONS else self._act
+        async for face in faces(loaded, name, target, tab, tab_hash):
+            yield face
+
+    async def _act(self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         match name:
             case "open-session" | "open-message":
                 session_id, *message_ids = target.split(" ")
@@ -248,16 +254,35 @@ class ChatDesk:
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
+    async def _change_sessions(
+        self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str
+    ) -> AsyncIterator[Face]:
+        change = await change_sessions(loaded.assistant, name, target)
+        if change.told:
+            gr.Info(html.escape(change.told))
+        pane = gr.skip() if change.pane is None else change.pane
+        if change.opened or tab.session_id not in {"", *_known_ids(loaded.assistant)}:
+            async for face in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
+                yield replace(face, pane=pane)
+            return
+        face = self._face(loaded, self._view(loaded, tab.session_id), tab) if tab.session_id else Face()
+        yield replace(face, pane=pane, sessions=_sessions(loaded.assistant, tab.session_id))
+
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
     ) -> AsyncIterator[Face]:
-        if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
+        if session_id and session_id not in _known_ids(loaded.assistant):
+            if pane := found_in_trash(loaded.assistant, session_id, message_ids):
+                yield Face(pane=pane)
+                return
             gr.Warning(_NO_LONGER)
             yield Face()
             return
         window = Window()
         if message_ids:
-            window = window_on_message(self._view(loaded, session_id).transcript.entries, message_ids)
+            question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
+            entries = self._view(loaded, session_id).transcript.entries
+            window = window_on_message(entries, [question_id, *message_ids])
         async for face in self._show(loaded, Tab(session_id, window), tab_hash):
             yield face
 
@@ -436,7 +461,7 @@ def _undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
 
 def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
     match name:
-        case "earlier" if window.size < _MAX_WINDOW:
+        case "earlier" if window.size < MAX_WINDOW:
             return replace(window, size=window.size + Window().size)
         case "earlier":
             end = len(transcript.entries) if window.end is None else window.end
@@ -472,7 +497,13 @@ def _top(title: str, assistant: Assistant) -> str:
 
 
 def _sessions(assistant: Assistant, selected: str) -> str:
-    return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
+    conversations = assistant.conversations
+    trashed_count = len(conversations.trashed())
+    return str(sessions_html(conversations.summaries(), selected, dt.datetime.now(dt.UTC), trashed_count))
+
+
+def _known_ids(assistant: Assistant) -> set[str]:
+    return {session.session_id for session in assistant.conversations.summaries()}
 
 
 def _copied_html(text: str) -> str:
