@@ -250,7 +250,12 @@ async def test_a_flush_reads_a_file_before_it_corrects_a_line(home: Path) -> Non
 
 
 async def test_a_program_that_ends_waits_for_its_flush(home: Path) -> None:
-    await flushed(home, [add(["I am allergic to oats."])], [text("NO_REPLY")], waits=False)
+    async def takes_its_time(messages: Sequence[Msg]) -> list[ToolCallBlock]:
+        # Longer than everything else takes to close.
+        await asyncio.sleep(0.5)
+        return [add(["I am allergic to oats."])]
+
+    await flushed(home, takes_its_time, [text("NO_REPLY")], waits=False)
     assert OAT in user_file(home)
 
 
