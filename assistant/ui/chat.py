@@ -3,101 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.memory.log import Origin
 from assistant.models.connection_report import ConnectionReport
+from assistant.ui.card_actions import change, moved_window, pin, undo_change
 from assistant.ui.cards import card
-from assistant.ui.context_panel import compactions_html, context_html, pin_target, preview_html
-from assistant.ui.entries import Transcript
+from assistant.ui.context_panel import preview_html
+from assistant.ui.face import SUGGESTIONS, Face, Tab, empty_face, face_of, quiet_face, streamed_face
 from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
-from assistant.ui.memory_panel import WRITER
-from assistant.ui.meter import meter_html
-from assistant.ui.model_panel import model_html, setup_html
-from assistant.ui.render import (
-    ChatMessage,
-    Window,
-    answer_text,
-    index_of_compaction,
-    render_transcript,
-    window_on_message,
-)
+from assistant.ui.render import Window, answer_text, window_on_message
 from assistant.ui.safe_text import one_line
-from assistant.ui.sessions_panel import sessions_html
 
-if TYPE_CHECKING:
-    # It brings the agent library with it, which the page does not wait for.
-    from assistant.assembly import Assistant
-
-SUGGESTIONS = (
-    "What do you know about me?",
-    "What is in my workspace?",
-    "Remember that I prefer short answers.",
-)
 _FORGET = "/forget "
 _SHOW = "/show"
-_MAX_WINDOW = 240
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it."""
-
-    session_id: str = ""
-    window: Window = Window()
-    shown: int = -1
-
-
-Update = object
-"""A new value for a component, or Gradio's own word for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """New values for everything a conversation changes on the page; what is not given stays as it is."""
-
-    tab: Update = field(default_factory=gr.skip)
-    messages: Update = field(default_factory=gr.skip)
-    top: Update = field(default_factory=gr.skip)
-    meter: Update = field(default_factory=gr.skip)
-    sessions: Update = field(default_factory=gr.skip)
-    composer: Update = field(default_factory=gr.skip)
-    stop: Update = field(default_factory=gr.skip)
-    context: Update = field(default_factory=gr.skip)
-    compactions: Update = field(default_factory=gr.skip)
-    model: Update = field(default_factory=gr.skip)
-    copied: Update = field(default_factory=gr.skip)
-    preview: Update = field(default_factory=gr.skip)
-    pane: Update = field(default_factory=gr.skip)
-
-    def values(self) -> list[Update]:
-        """The values in the order of `ChatParts.outputs`."""
-        return [
-            self.tab,
-            self.messages,
-            self.top,
-            self.meter,
-            self.sessions,
-            self.composer,
-            self.stop,
-            self.context,
-            self.compactions,
-            self.model,
-            self.copied,
-            self.preview,
-            self.pane,
-        ]
 
 
 class ChatDesk:
@@ -119,11 +46,11 @@ class ChatDesk:
             return
         ticket = self._take_ticket(tab_hash)
         if self._loading.loaded is None:
-            yield self._quiet_face([_own(card("loading"))], is_loading=True)
+            yield quiet_face(card("loading"), is_loading=True)
         try:
             loaded = await self._loading.ready()
         except PalimpsestError as error:
-            yield self._quiet_face([_own(card("not_loaded", error=str(error)))], is_loading=True)
+            yield quiet_face(card("not_loaded", error=str(error)), is_loading=True)
             return
         if not self._holds(tab_hash, ticket):
             yield Face()
@@ -188,7 +115,7 @@ class ChatDesk:
         except PalimpsestError:
             # The next thing the person does in this tab tells why.
             return None
-        return self._face(loaded, view, tab) if view.version != tab.shown else None
+        return face_of(loaded, view, tab, self._report) if view.version != tab.shown else None
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
@@ -230,20 +157,20 @@ class ChatDesk:
             text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
             yield Face(pane=str(full_text_html(target, text)))
             return
-        if name in ("pin", "unpin") and _pin(view, name, target):
-            yield self._face(loaded, view, tab)
+        if name in ("pin", "unpin") and pin(view, name, target):
+            yield face_of(loaded, view, tab, self._report)
             return
         if name == "undo-change" and target in view.transcript.change_ids:
-            _undo_change(loaded.assistant, target, view.conversation.session_id)
-            yield self._face(loaded, view, tab)
+            undo_change(loaded.assistant, target, view.conversation.session_id)
+            yield face_of(loaded, view, tab, self._report)
             return
-        if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
+        if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
             async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
                 yield face
             return
         if name == "stop":
             await view.conversation.stop()
-        elif not _change(view, name, target):
+        elif not change(view, name, target):
             gr.Warning(_NO_LONGER)
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
@@ -281,8 +208,7 @@ class ChatDesk:
 
     def _face_of_none(self, loaded: Loaded, problem: PalimpsestError | None) -> Face:
         """The face without a conversation, or without the one that cannot be opened."""
-        face = self._empty_face(loaded)
-        return face if problem is None else replace(face, messages=[_own(card("not_loaded", error=str(problem)))])
+        return empty_face(loaded, self._report, "" if problem is None else str(problem))
 
     async def _follow(
         self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
@@ -290,7 +216,7 @@ class ChatDesk:
         ticket = self._take_ticket(tab_hash)
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
-        face = self._face(loaded, view, tab)
+        face = face_of(loaded, view, tab, self._report)
         # The person may be writing the next message: the composer is touched only to empty it.
         # What was looked ahead to is no longer so.
         face = replace(face, preview="")
@@ -300,10 +226,10 @@ class ChatDesk:
                 if not self._holds(tab_hash, ticket):
                     break
                 tab = replace(tab, shown=version)
-                yield self._streamed_face(view, tab)
+                yield streamed_face(view, tab)
             # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
             is_current = self._holds(tab_hash, ticket)
-            yield self._face(loaded, view, replace(tab, shown=view.version)) if is_current else Face()
+            yield face_of(loaded, view, replace(tab, shown=view.version), self._report) if is_current else Face()
         finally:
             if self._holds(tab_hash, ticket):
                 self._following.discard(tab_hash)
@@ -329,54 +255,8 @@ class ChatDesk:
         except PalimpsestError as error:
             self._report = ConnectionReport(False, str(error))
         if not tab.session_id:
-            return self._empty_face(loaded)
-        return self._face(loaded, self._view(loaded, tab.session_id), tab)
-
-    def _face(self, loaded: Loaded, view: LiveView, tab: Tab) -> Face:
-        transcript = view.transcript
-        measured = transcript.measured
-        messages = _messages(view, tab)
-        return Face(
-            tab=replace(tab, shown=view.version),
-            messages=messages or [_own(self._welcome(loaded.assistant))],
-            top=_top(view.conversation.title, loaded.assistant),
-            meter=str(meter_html(measured)),
-            sessions=_sessions(loaded.assistant, tab.session_id),
-            stop=_stop_html(view.is_running),
-            context=str(context_html(measured, view.conversation.context_items())),
-            compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
-            model=str(model_html(loaded.assistant.model, self._report)),
-        )
-
-    def _streamed_face(self, view: LiveView, tab: Tab) -> Face:
-        transcript = view.transcript
-        return Face(
-            tab=tab,
-            messages=_messages(view, tab),
-            meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
-            stop=_stop_html(view.is_running),
-        )
-
-    def _empty_face(self, loaded: Loaded) -> Face:
-        return Face(
-            tab=Tab(),
-            messages=[_own(self._welcome(loaded.assistant))],
-            top=_top("", loaded.assistant),
-            meter=str(meter_html(None)),
-            sessions=_sessions(loaded.assistant, ""),
-            stop=_stop_html(False),
-            context=str(context_html(None, [])),
-            compactions=str(compactions_html([], None)),
-            preview="",
-            model=str(model_html(loaded.assistant.model, self._report)),
-        )
-
-    def _welcome(self, assistant: Assistant) -> str:
-        return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))
-
-    def _quiet_face(self, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
-        top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-        return Face(messages=messages, top=top, meter=str(meter_html(None)))
+            return empty_face(loaded, self._report)
+        return face_of(loaded, self._view(loaded, tab.session_id), tab, self._report)
 
 
 async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
@@ -390,95 +270,10 @@ async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
         yield Face()
 
 
-def _change(view: LiveView, name: str, target: str) -> bool:
-    """Do what the button says; False when its target is not pending."""
-    transcript = view.transcript
-    last_end = transcript.last_end
-    match name:
-        case "allow" | "deny" if target in transcript.pending_calls:
-            view.answer(target, name == "allow")
-        case "undo" if target == transcript.undoable:
-            view.conversation.undo()
-        case "retry" if last_end and target == last_end.turn_id and not view.is_running:
-            view.retry()
-        case "continue" if last_end and target == last_end.turn_id and not view.is_running:
-            view.conversation.continue_turn()
-        case _:
-            return False
-    return True
-
-
 def _suggestion(target: str) -> str:
     return next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
-
-
-def _pin(view: LiveView, name: str, target: str) -> bool:
-    """Pin or unpin a piece of the context; False when it is not there any more."""
-    conversation = view.conversation
-    items = [item for item in conversation.context_items() if item.is_user or item.is_pinned]
-    key = next((item.key for item in items if item.key and pin_target(item) == target), None)
-    if key is None:
-        return False
-    if name == "pin":
-        conversation.pin(key)
-    else:
-        conversation.unpin(key)
-    conversation.measure()
-    view.touch()
-    return True
-
-
-def _undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
-    # It is told in the conversation as any other change.
-    if assistant.notes.undo(change_id, Origin(WRITER, session_id)) is None:
-        gr.Info("Nothing of that change is left: it was undone or written over before.")
-
-
-def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
-    match name:
-        case "earlier" if window.size < _MAX_WINDOW:
-            return replace(window, size=window.size + Window().size)
-        case "earlier":
-            end = len(transcript.entries) if window.end is None else window.end
-            return Window(end=max(Window().size, end - window.size + 5))
-        case "latest":
-            return Window()
-        case "transcript":
-            index = index_of_compaction(transcript.entries, target)
-            return None if index is None else Window(end=index + 1)
-        case _:
-            return None
-
-
-def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
-    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued)
-
-
-def _own(content: str) -> ChatMessage:
-    return ChatMessage(role="assistant", content=str(content))
-
-
-def _top(title: str, assistant: Assistant) -> str:
-    model = assistant.model
-    return str(
-        card(
-            "top",
-            title=title or "New conversation",
-            model_name=model.name,
-            is_language_model=model.is_language_model,
-            is_loading=False,
-        )
-    )
-
-
-def _sessions(assistant: Assistant, selected: str) -> str:
-    return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
 
 
 def _copied_html(text: str) -> str:
     # Copying the same answer twice must be two changes for the browser to see.
     return str(card("copied", text=text, nonce=secrets.token_hex(4)))
-
-
-def _stop_html(is_running: bool) -> str:
-    return str(card("stop")) if is_running else ""

@@ -9,7 +9,7 @@ from gradio import themes
 from gradio.components import Component
 
 from assistant.ui.cards import asset, card
-from assistant.ui.chat import Tab
+from assistant.ui.face import Tab
 from assistant.ui.memory_panel import OpenFile
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.

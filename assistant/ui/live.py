@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from assistant.events import Event
-from assistant.ui.entries import Answered, Retried, Transcript, close_cut_turn, fold, fold_all
+from assistant.ui.entries import Transcript
+from assistant.ui.fold import Answered, Retried, close_cut_turn, fold, fold_all
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.

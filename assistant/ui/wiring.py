@@ -11,7 +11,8 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat import ChatDesk, Tab, tell_refusals
+from assistant.ui.chat import ChatDesk, tell_refusals
+from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loading

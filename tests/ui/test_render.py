@@ -22,8 +22,8 @@ from assistant.ui.entries import (
     Transcript,
     UserEntry,
     WorkEntry,
-    fold_all,
 )
+from assistant.ui.fold import fold_all
 from assistant.ui.render import (
     SummaryLine,
     Window,

@@ -23,23 +23,19 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.ui.entries import (
-    Answered,
     ApprovalEntry,
     CompactionEntry,
     EndEntry,
     MemoryEntry,
     NoticeEntry,
-    Retried,
     TextEntry,
     ThinkingRow,
     ToolRow,
     Transcript,
     UserEntry,
     WorkEntry,
-    close_cut_turn,
-    fold,
-    fold_all,
 )
+from assistant.ui.fold import Answered, Retried, close_cut_turn, fold, fold_all
 from tests.fakes.conversation import compaction
 
 AT = "2026-11-30T14:05:00+01:00"
