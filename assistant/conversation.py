@@ -49,6 +49,14 @@ class Attached:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message of the person that stands in the context, and how many messages stand behind it."""
+
+    message_id: str
+    later_messages: int
+
+
 class Conversation:
     """Owns its turn: jobs run one after the other in tasks of its own, so a reader that leaves ends nothing."""
 
@@ -151,8 +159,17 @@ class Conversation:
         """Answer the newest message again; the answer so far leaves the context, not the journal."""
         self._submit(Retry())
 
+    def questions(self) -> list[Question]:
+        """The person's messages that can be edited: those in the context, oldest first."""
+        context = self._runner.context
+        return [
+            Question(message.id, len(context) - index)
+            for index, message in enumerate(context, 1)
+            if message.role == "user"
+        ]
+
     def edit(self, message_id: str, text: str) -> None:
-        """Ask something else in place of a message that is still in the context."""
+        """Ask something else in place of a message in the context; it and all behind it stay in the journal."""
         self._refuse_closed()
         if not self._context.fits_alone(text):
             self._save_as_file(text)

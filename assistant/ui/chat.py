@@ -15,7 +15,18 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.ui.card_actions import change, moved_window, pin, undo_change
 from assistant.ui.cards import card
 from assistant.ui.context_panel import preview_html
-from assistant.ui.face import SUGGESTIONS, Face, Tab, empty_face, face_of, quiet_face, streamed_face
+from assistant.ui.edit_box import NOT_IN_CONTEXT, Draft, draft_of, question_of
+from assistant.ui.face import (
+    SUGGESTIONS,
+    Face,
+    Tab,
+    empty_face,
+    face_of,
+    quiet_face,
+    streamed_face,
+    with_edit,
+    without_edit,
+)
 from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
@@ -24,6 +35,8 @@ from assistant.ui.safe_text import one_line
 
 _FORGET = "/forget "
 _SHOW = "/show"
+_NOT_WHILE_RUNNING = ("edit", "retry", "continue")
+_RUNNING = "A turn is running. Stop it, or wait until it has ended, and try again."
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
 
 
@@ -75,6 +88,29 @@ class ChatDesk:
         view.touch()
         tab = Tab(view.conversation.session_id)
         async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
+            yield face
+
+    async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        """Send an edited message in place of the old one, once the person was told what leaves the context by it."""
+        loaded = await self._loading.ready()
+        if not draft.message_id or draft.session_id != tab.session_id:
+            gr.Warning(_NO_LONGER)
+            yield without_edit(Face())
+            return
+        view = self._view(loaded, tab.session_id)
+        question = question_of(view, draft.message_id)
+        if question is None or view.is_running or not text.strip():
+            gr.Warning(
+                NOT_IN_CONTEXT if question is None else _RUNNING if view.is_running else "Write something first."
+            )
+            yield Face()
+            return
+        if question.later_messages != draft.later_messages:
+            gr.Warning("The conversation went on meanwhile: look again at what would leave the context.")
+            yield with_edit(Face(), draft_of(view, question), text)
+            return
+        view.edit(draft.message_id, text.strip())
+        async for face in self._follow(loaded, view, Tab(tab.session_id), tab_hash, closes_edit=True):
             yield face
 
     async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
@@ -153,16 +189,12 @@ class ChatDesk:
         if name == "copy":
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
-        if name == "full-text" and target in view.transcript.artifact_ids:
-            text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
-            yield Face(pane=str(full_text_html(target, text)))
+        if name in _NOT_WHILE_RUNNING and view.is_running:
+            gr.Warning(_RUNNING)
+            yield Face()
             return
-        if name in ("pin", "unpin") and pin(view, name, target):
-            yield face_of(loaded, view, tab, self._report)
-            return
-        if name == "undo-change" and target in view.transcript.change_ids:
-            undo_change(loaded.assistant, target, view.conversation.session_id)
-            yield face_of(loaded, view, tab, self._report)
+        if (shown := await self._act_at_once(loaded, view, name, target, tab)) is not None:
+            yield shown
             return
         if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
             async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
@@ -174,6 +206,27 @@ class ChatDesk:
             gr.Warning(_NO_LONGER)
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
+
+    async def _act_at_once(self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab) -> Face | None:
+        """The face after what needs no following; None for everything else."""
+        match name:
+            case "copy":
+                return Face(copied=_copied_html(answer_text(view.transcript, target)))
+            case "edit" if entry := view.transcript.question(target):
+                if (question := question_of(view, target)) is not None:
+                    return with_edit(Face(), draft_of(view, question), entry.text)
+                gr.Warning(NOT_IN_CONTEXT)
+                return Face()
+            case "full-text" if target in view.transcript.artifact_ids:
+                text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
+                return Face(pane=str(full_text_html(target, text)))
+            case "pin" | "unpin" if pin(view, name, target):
+                return face_of(loaded, view, tab, self._report)
+            case "undo-change" if target in view.transcript.change_ids:
+                undo_change(loaded.assistant, target, view.conversation.session_id)
+                return face_of(loaded, view, tab, self._report)
+            case _:
+                return None
 
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
@@ -196,11 +249,11 @@ class ChatDesk:
             except PalimpsestError as error:
                 problem = error
             else:
-                async for followed in self._follow(loaded, view, tab, tab_hash):
+                async for followed in self._follow(loaded, view, tab, tab_hash, closes_edit=True):
                     yield followed
                 return
         ticket = self._take_ticket(tab_hash)
-        yield self._face_of_none(loaded, problem)
+        yield without_edit(self._face_of_none(loaded, problem))
         # What this tab followed until now may have sent its last update at the same moment.
         await asyncio.sleep(2 / UPDATES_PER_SECOND)
         # Drawn anew: a click may have changed it meanwhile, and an old face would take that back.
@@ -211,7 +264,13 @@ class ChatDesk:
         return empty_face(loaded, self._report, "" if problem is None else str(problem))
 
     async def _follow(
-        self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
+        self,
+        loaded: Loaded,
+        view: LiveView,
+        tab: Tab,
+        tab_hash: str,
+        clear_composer: bool = False,
+        closes_edit: bool = False,
     ) -> AsyncIterator[Face]:
         ticket = self._take_ticket(tab_hash)
         self._following.add(tab_hash)
@@ -220,6 +279,7 @@ class ChatDesk:
         # The person may be writing the next message: the composer is touched only to empty it.
         # What was looked ahead to is no longer so.
         face = replace(face, preview="")
+        face = without_edit(face) if closes_edit else face
         yield replace(face, composer="") if clear_composer else face
         try:
             async for version in view.updates(tab.shown):

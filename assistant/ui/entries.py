@@ -121,13 +121,25 @@ Entry = UserEntry | TextEntry | WorkEntry | ApprovalEntry | CompactionEntry | Me
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """Told by the page itself: the next turn, if it begins with this text, stands in place of a message and all behind.
+
+    The text tells it from a turn that begins after the edit was refused.
+    """
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
-    """All entries, oldest first; the last measure; the turn that runs; whether the next one is a second try."""
+    """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one."""
 
     entries: tuple[Entry, ...] = ()
     measured: ContextMeasured | None = None
     open_turn: str | None = None
     is_retried: bool = False
+    edited: Edited | None = None
 
     @property
     def pending_calls(self) -> tuple[str, ...]:
@@ -154,6 +166,11 @@ class Transcript:
         """Every memory change that is told."""
         entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
         return frozenset(change.change_id for entry in entries for change in entry.changes)
+
+    def question(self, message_id: str) -> UserEntry | None:
+        """The message of the person under this id."""
+        entries = (entry for entry in self.entries if isinstance(entry, UserEntry) and entry.message_id == message_id)
+        return next(entries, None)
 
     @property
     def undoable(self) -> str | None:

@@ -11,6 +11,7 @@ import gradio as gr
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
 from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.edit_box import Draft, note_html
 from assistant.ui.live import LiveView
 from assistant.ui.loading import Loaded
 from assistant.ui.meter import meter_html
@@ -59,6 +60,10 @@ class Face:
     copied: Update = field(default_factory=gr.skip)
     preview: Update = field(default_factory=gr.skip)
     pane: Update = field(default_factory=gr.skip)
+    draft: Update = field(default_factory=gr.skip)
+    edit_box: Update = field(default_factory=gr.skip)
+    edit_note: Update = field(default_factory=gr.skip)
+    edit_text: Update = field(default_factory=gr.skip)
 
     def values(self) -> list[Update]:
         """The values in the order of `ChatParts.outputs`."""
@@ -76,7 +81,21 @@ class Face:
             self.copied,
             self.preview,
             self.pane,
+            self.draft,
+            self.edit_box,
+            self.edit_note,
+            self.edit_text,
         ]
+
+
+def with_edit(face: Face, draft: Draft, text: str) -> Face:
+    """The same face with the box open on a draft."""
+    return replace(face, draft=draft, edit_box=gr.Column(visible=True), edit_note=str(note_html(draft)), edit_text=text)
+
+
+def without_edit(face: Face) -> Face:
+    """The same face with the box closed."""
+    return replace(face, draft=Draft(), edit_box=gr.Column(visible=False), edit_note="", edit_text="")
 
 
 def face_of(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None) -> Face:
@@ -136,7 +155,10 @@ def quiet_face(card_html: str, is_loading: bool) -> Face:
 
 
 def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
-    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued)
+    # While a turn runs nothing is edited, as nothing is tried again.
+    questions = [] if view.is_running else view.conversation.questions()
+    editable = frozenset(question.message_id for question in questions)
+    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued, editable)
 
 
 def _own(content: str) -> ChatMessage:

@@ -33,6 +33,7 @@ from assistant.ui.entries import (
     ApprovalEntry,
     ApprovalState,
     CompactionEntry,
+    Edited,
     EndEntry,
     Entry,
     MemoryEntry,
@@ -70,11 +71,13 @@ def fold_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
     return transcript
 
 
-def fold(transcript: Transcript, event: Event | Retried | Answered) -> Transcript:  # noqa: C901 - one match over the union
+def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> Transcript:  # noqa: C901 - one match over the union
     """The transcript after one event."""
     match event:
         case Retried():
             return replace(transcript, is_retried=True)
+        case Edited():
+            return replace(transcript, edited=event)
         case Answered(call_id=call_id, allow=allow):
             return _settle_approval(transcript, call_id, "allowed" if allow else "denied")
         case TurnStarted():
@@ -140,8 +143,10 @@ def _find_last(transcript: Transcript, matches: Callable[[Entry], bool]) -> int 
 
 
 def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
-    is_retried = transcript.is_retried
-    transcript = replace(transcript, open_turn=event.turn_id, is_retried=False)
+    is_retried, edited = transcript.is_retried, transcript.edited
+    transcript = replace(transcript, open_turn=event.turn_id, is_retried=False, edited=None)
+    if edited is not None and edited.text == event.text:
+        transcript = _drop_from(transcript, edited.message_id)
     if not event.text:
         return _drop_answer(transcript) if is_retried else _drop_end(transcript)
     if _find_question(transcript, event.message_id) is not None:
@@ -163,10 +168,18 @@ def _drop_end(transcript: Transcript) -> Transcript:
 
 def _drop_answer(transcript: Transcript) -> Transcript:
     index = _find_last(transcript, lambda entry: isinstance(entry, UserEntry))
-    if index is None:
-        return transcript
-    kept = [entry for entry in transcript.entries[index + 1 :] if isinstance(entry, (CompactionEntry, MemoryEntry))]
-    return replace(transcript, entries=(*transcript.entries[: index + 1], *kept))
+    return transcript if index is None else _drop_behind(transcript, index + 1)
+
+
+def _drop_from(transcript: Transcript, message_id: str) -> Transcript:
+    index = _find_question(transcript, message_id)
+    return transcript if index is None else _drop_behind(transcript, index)
+
+
+def _drop_behind(transcript: Transcript, start: int) -> Transcript:
+    # What was compacted or written to memory meanwhile is not undone with the words.
+    kept = [entry for entry in transcript.entries[start:] if isinstance(entry, (CompactionEntry, MemoryEntry))]
+    return replace(transcript, entries=(*transcript.entries[:start], *kept))
 
 
 def _settle_flush(transcript: Transcript, event: FlushFinished) -> Transcript:

@@ -12,7 +12,8 @@ import gradio as gr
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.chat import ChatDesk, tell_refusals
-from assistant.ui.face import Tab
+from assistant.ui.edit_box import Draft
+from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loading
@@ -59,7 +60,25 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     demo.load(load, None, outputs, **_QUEUED)
     composer.submit(send, [composer, tab], outputs, **_QUEUED)
     parts.new_chat.click(start_new, None, outputs, **_QUEUED)
+    _wire_edit(parts, desk)
     _wire_cards(demo, parts, desk)
+
+
+def _wire_edit(parts: Parts, desk: ChatDesk) -> None:
+    chat = parts.chat
+
+    async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in tell_refusals(desk.send_again(text, draft, shown, _tab_hash(request))):
+            yield face.values()
+
+    gr.on(
+        [chat.edit_text.submit, parts.send_again.click],
+        send_again,
+        [chat.edit_text, chat.draft, chat.tab],
+        chat.outputs(),
+        **_QUEUED,
+    )
+    parts.cancel_edit.click(lambda: without_edit(Face()).values(), None, chat.outputs(), **_QUICK)
 
 
 def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:

@@ -138,6 +138,14 @@ class FakePreview:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeQuestion:
+    """A message that can be edited."""
+
+    message_id: str
+    later_messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class FakeStore:
     """What stands on disk."""
 
@@ -236,6 +244,7 @@ class FakeConversation:
         self.pins_refused = ""
         self.retried = 0
         self.continued = 0
+        self.dropped: set[str] = set()
         self._queue: list[str] = []
         self._task: asyncio.Task[None] | None = None
         self._told = asyncio.Event()
@@ -273,6 +282,17 @@ class FakeConversation:
     def retry(self) -> None:
         self.retried += 1
         self._begin(self._resume("The second try worked."))
+
+    def questions(self) -> list[FakeQuestion]:
+        """Every question that was not dropped, each with one answer behind it."""
+        started = [event for event in [*self.past, *self.events] if isinstance(event, TurnStarted) and event.text]
+        ids = [event.message_id for event in started if event.message_id not in self.dropped]
+        return [FakeQuestion(name, 2 * (len(ids) - index) - 1) for index, name in enumerate(ids)]
+
+    def edit(self, message_id: str, text: str) -> None:
+        ids = [question.message_id for question in self.questions()]
+        self.dropped |= set(ids[ids.index(message_id) :])
+        self.ask(text)
 
     def compact(self, hint: str = "") -> None:
         self._begin(self._compact(hint))

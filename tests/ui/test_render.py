@@ -183,3 +183,12 @@ def test_the_headings_of_a_summary_lose_their_marks() -> None:
         SummaryLine("text", ""),
         SummaryLine("heading", "Next"),
     ]
+
+
+def test_a_message_that_can_be_edited_has_a_pencil_before_its_text() -> None:
+    entries = (UserEntry("```python\nopen fence", "m1", ""), UserEntry("folded", "m0", ""))
+    messages = render_transcript(Transcript(entries), Window(), is_running=False, editable={"m1"})
+    pencil, _, text = messages[0]["content"].partition("\n\n")
+    assert action("edit", "m1") in pencil
+    assert text == "```python\nopen fence"
+    assert messages[1]["content"] == "folded"
