@@ -17,6 +17,7 @@ from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text, storable
 from assistant.bootstrap import finish_bootstrap
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
@@ -191,6 +192,12 @@ class Conversation:
             self._compaction.request_undo()
         else:
             self._submit(Undo())
+
+    def compaction(self, compaction_id: str) -> CompactionRecord | None:
+        """The journal's record of a compaction of this conversation."""
+        rows = self._journal.rows(self.session_id)
+        records = (row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id == compaction_id)
+        return next(records, None)
 
     async def preview_compaction(self) -> CompactionPreview:
         """What compacting now would fold and keep; nothing is changed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
@@ -14,6 +15,7 @@ from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.card_actions import change, moved_window, pin, undo_change
 from assistant.ui.cards import card
+from assistant.ui.compactions import PAGE_SIZE, summary_diff_html
 from assistant.ui.context_panel import preview_html
 from assistant.ui.edit_box import NOT_IN_CONTEXT, Draft, draft_of, question_of
 from assistant.ui.face import (
@@ -22,6 +24,7 @@ from assistant.ui.face import (
     Tab,
     empty_face,
     face_of,
+    listed_compactions,
     quiet_face,
     streamed_face,
     with_edit,
@@ -217,6 +220,12 @@ class ChatDesk:
                     return with_edit(Face(), draft_of(view, question), entry.text)
                 gr.Warning(NOT_IN_CONTEXT)
                 return Face()
+            case "older-compactions":
+                tab = replace(tab, compactions=tab.compactions + PAGE_SIZE)
+                return Face(tab=tab, compactions=listed_compactions(view, tab))
+            case "summary-diff" if view.transcript.has_compaction(target):
+                record = await asyncio.to_thread(view.conversation.compaction, target)
+                return None if record is None else Face(pane=str(summary_diff_html(record, dt.datetime.now(dt.UTC))))
             case "full-text" if target in view.transcript.artifact_ids:
                 text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
                 return Face(pane=str(full_text_html(target, text)))
@@ -281,12 +290,15 @@ class ChatDesk:
         face = replace(face, preview="")
         face = without_edit(face) if closes_edit else face
         yield replace(face, composer="") if clear_composer else face
+        compactions = view.transcript.compactions
         try:
             async for version in view.updates(tab.shown):
                 if not self._holds(tab_hash, ticket):
                     break
                 tab = replace(tab, shown=version)
-                yield streamed_face(view, tab)
+                # The panel tells of a compaction while the turn that it happened in goes on.
+                is_compacted = compactions != (compactions := view.transcript.compactions)
+                yield face_of(loaded, view, tab, self._report) if is_compacted else streamed_face(view, tab)
             # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
             is_current = self._holds(tab_hash, ticket)
             yield face_of(loaded, view, replace(tab, shown=view.version), self._report) if is_current else Face()

@@ -155,6 +155,10 @@ class Transcript:
         """Every compaction, oldest first."""
         return tuple(entry.event for entry in self.entries if isinstance(entry, CompactionEntry))
 
+    def has_compaction(self, compaction_id: str) -> bool:
+        """True when this compaction is told."""
+        return any(event.compaction_id == compaction_id for event in self.compactions)
+
     @property
     def artifact_ids(self) -> frozenset[str]:
         """Every full text that a shortened result names."""

@@ -10,7 +10,8 @@ import gradio as gr
 
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
-from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.compactions import PAGE_SIZE, compactions_html
+from assistant.ui.context_panel import context_html
 from assistant.ui.edit_box import Draft, note_html
 from assistant.ui.live import LiveView
 from assistant.ui.loading import Loaded
@@ -32,11 +33,15 @@ SUGGESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it."""
+    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it.
+
+    `compactions` says how many of them are listed at most.
+    """
 
     session_id: str = ""
     window: Window = Window()
     shown: int = -1
+    compactions: int = PAGE_SIZE
 
 
 Update = object
@@ -111,7 +116,7 @@ def face_of(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport |
         sessions=_sessions(loaded.assistant, tab.session_id),
         stop=_stop_html(view.is_running),
         context=str(context_html(measured, view.conversation.context_items())),
-        compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
+        compactions=listed_compactions(view, tab),
         model=str(model_html(loaded.assistant.model, report)),
     )
 
@@ -138,7 +143,7 @@ def empty_face(loaded: Loaded, report: ConnectionReport | None, problem: str = "
         sessions=_sessions(loaded.assistant, ""),
         stop=_stop_html(False),
         context=str(context_html(None, [])),
-        compactions=str(compactions_html([], None)),
+        compactions=str(compactions_html([], None, PAGE_SIZE, _now())),
         preview="",
         model=str(model_html(loaded.assistant.model, report)),
     )
@@ -152,6 +157,12 @@ def quiet_face(card_html: str, is_loading: bool) -> Face:
     """One card in place of a conversation, while there is no assistant to ask."""
     top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
     return Face(messages=[_own(card_html)], top=top, meter=str(meter_html(None)))
+
+
+def listed_compactions(view: LiveView, tab: Tab) -> str:
+    """The compactions of a conversation, as many as the tab lists."""
+    transcript = view.transcript
+    return str(compactions_html(transcript.compactions, transcript.undoable, tab.compactions, _now()))
 
 
 def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
@@ -179,7 +190,11 @@ def _top(title: str, assistant: Assistant) -> str:
 
 
 def _sessions(assistant: Assistant, selected: str) -> str:
-    return str(sessions_html(assistant.conversations.summaries(), selected, dt.datetime.now(dt.UTC)))
+    return str(sessions_html(assistant.conversations.summaries(), selected, _now()))
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
 
 
 def _stop_html(is_running: bool) -> str:

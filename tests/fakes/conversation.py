@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assistant.artifacts import Artifacts
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
@@ -335,6 +336,14 @@ class FakeConversation:
             FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
         ]
 
+    def compaction(self, compaction_id: str) -> CompactionRecord | None:
+        """The record of a compaction that was told; each one stands on the summary told before it."""
+        told = [event for event in [*self.past, *self.events] if isinstance(event, ContextCompressed)]
+        for index, event in enumerate(told):
+            if event.compaction_id == compaction_id:
+                return record_of(event, told[index - 1].summary if index else "")
+        return None
+
     async def preview_compaction(self) -> FakePreview:
         folded = tuple(item for item in self.context_items() if item.part == "messages")[:2]
         return FakePreview(18_420, sum(item.tokens for item in folded), folded, 3)
@@ -536,6 +545,28 @@ def compaction(compaction_id: str, summary: str = SUMMARY, reason: str = "automa
         flush="done",
         carried_over=("Key context",),
         at=NOW.isoformat(),
+    )
+
+
+def record_of(event: ContextCompressed, previous_summary: str) -> CompactionRecord:
+    """The journal's record of a compaction."""
+    return CompactionRecord(
+        session_id="s1",
+        compaction_id=event.compaction_id,
+        parent_id=None,
+        at=event.at,
+        keys=(),
+        previous_summary=previous_summary,
+        summary=event.summary,
+        reason=event.reason,
+        previous_tokens=event.previous_tokens,
+        after_tokens=event.after_tokens,
+        context_limit=event.context_limit,
+        threshold_tokens=event.threshold_tokens,
+        folded_messages=event.folded_messages,
+        kept_turns=event.kept_turns,
+        summary_tokens=event.summary_tokens,
+        fallback=event.fallback,
     )
 
 
