@@ -18,7 +18,7 @@ from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text, storable
 from assistant.bootstrap import finish_bootstrap
 from assistant.compaction.record import CompactionRecord
-from assistant.errors import PalimpsestError, StepLimitError
+from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
     ApprovalRequested,
@@ -403,6 +403,9 @@ class Conversation:
         except StepLimitError as limit:
             self.emit(Notice(str(limit), "info"))
             return "max_steps", ""
+        except OutputLimitError:
+            # The end of the turn tells it, with the tokens of the call that was cut.
+            return "output_limit", ""
         except asyncio.CancelledError:
             self._runner.keep_unsaved()
             self._close_open_calls()

@@ -12,16 +12,22 @@ from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceD
 from assistant.errors import ModelError
 from assistant.models.call_ids import CallIds
 
+# Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
+_LIMIT_REASONS = ("length", "max_tokens")
+
 
 class CheckedStream:
     """The chunks of one answer; entered and iterated like the `AsyncStream` it stands for.
 
-    Raises `ModelError` when the chunks end before the provider has said that the answer ends.
+    Raises `ModelError` when the chunks end before the provider has said that the answer ends. `is_cut` is True once it
+    was cut at the output limit, after `output_tokens` by the provider's count (0: none was given).
     """
 
     def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds) -> None:
         self._stream = stream
         self._calls = _Calls(ids)
+        self.is_cut = False
+        self.output_tokens = 0
 
     async def __aenter__(self) -> AsyncIterator[ChatCompletionChunk]:
         return self._checked(await self._stream.__aenter__())
@@ -35,8 +41,10 @@ class CheckedStream:
         has_ended = False
         async for chunk in chunks:
             _mend(chunk)
+            self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
             for choice in chunk.choices:
                 has_ended = has_ended or choice.finish_reason is not None
+                self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
                 for delta in choice.delta.tool_calls or ():
                     self._calls.renumber(delta)
             yield chunk

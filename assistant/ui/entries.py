@@ -17,7 +17,7 @@ from assistant.events import (
 
 RowState = ToolState | Literal["running", "waiting"]
 ApprovalState = Literal["pending", "allowed", "denied", "ended"]
-EndReason = Literal["completed", "interrupted", "max_steps", "failed"]
+EndReason = Literal["completed", "interrupted", "max_steps", "output_limit", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,7 @@ def _render_end(entry: EndEntry, is_last: bool) -> Markup:
         error=entry.error,
         turn_id=entry.turn_id,
         tokens_text=tokens_text,
+        output_tokens=entry.output_tokens,
         when=short_time(entry.at),
         is_last=is_last,
     )
