@@ -42,6 +42,13 @@ class Artifacts:
                 f"The full text {artifact_id!r} is not on disk any more; it was kept for retention_days."
             ) from None
 
+    def id_in(self, path: str) -> str | None:
+        """The id in a path as notices give it, from the home or whole; None for any other path."""
+        folder, _, name = path.replace("\\", "/").rpartition("/")
+        artifact_id = name.removesuffix(".txt")
+        is_one = folder.rpartition("/")[2] == self._folder.name and name.endswith(".txt")
+        return artifact_id if is_one and _ARTIFACT_ID.fullmatch(artifact_id) else None
+
     def path(self, artifact_id: str) -> Path:
         """The file of an id. Raises `WorkspaceError` for anything that is not a UUID: no path leaves the folder."""
         if not _ARTIFACT_ID.fullmatch(artifact_id):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from assistant.accounts import Account
 from assistant.agent.approvals import Rules
 from assistant.agent.build import build_agent, restore_state
 from assistant.agent.commit import SessionKeeper
@@ -19,6 +21,7 @@ from assistant.agent.context import Context
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.approval import ApprovalHook
+from assistant.agent.hooks.arguments import ArgumentsHook
 from assistant.agent.hooks.compaction import MemoryCompactionHook
 from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.steps import StepHook
@@ -34,6 +37,7 @@ from assistant.agent.toolkit import build_toolkit
 from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
+from assistant.compaction.artifact_reference import ArtifactReader
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
 from assistant.conversation import Conversation
 from assistant.conversations import Conversations
@@ -57,6 +61,7 @@ from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
 
 Connect = Callable[[Settings], Awaitable[ChatModel]]
+ReadSettings = Callable[[], Settings]
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
@@ -91,14 +96,16 @@ class Assistant:
         compactor: ChatModel | None,
         index: MemoryIndex,
         other_owner: HomeInUseError | None = None,
+        read_settings: ReadSettings | None = None,
     ) -> None:
-        """`other_owner` says who owns the home where this process does not."""
+        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more."""
         self.settings = settings
         self.store = store
         self.index = index
         self.model = model
         self.other_owner = other_owner
         self._compactor = compactor
+        self._read_settings = read_settings or partial(load_settings, settings.home)
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
@@ -129,6 +136,11 @@ class Assistant:
         return self.settings.memory == "on" and self.model.calls_tools
 
     @property
+    def artifact_reader(self) -> ArtifactReader:
+        """The tool that opens the full text of a shortened result."""
+        return "Read" if self.has_file_tools else "memory_get" if self.has_memory_tools else "none"
+
+    @property
     def has_recall(self) -> bool:
         """False where memory or recall is off, and for the offline assistant, which looks by itself."""
         return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
@@ -143,7 +155,7 @@ class Assistant:
 
     async def reconnect_model(self) -> None:
         """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
-        settings = load_settings(self.settings.home)
+        settings = self._read_settings()
         model = await connect_model(settings)
         compactor = await connect_compactor(settings, model)
         await self.close()
@@ -222,11 +234,15 @@ class Assistant:
         keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
         rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
         backend = ToolBackend(
-            self.workspace.files_folder, self.workspace.is_memory_file, self._write_memory(session.session_id)
+            self.workspace.root,
+            self.workspace.files_folder,
+            self.workspace.is_memory_file,
+            self._write_memory(session.session_id),
         )
         desk = MemoryDesk(
             notes=self.notes,
             index=self.index,
+            artifacts=store.artifacts,
             session_id=session.session_id,
             context_ids=lambda: {message.id for message in state.context},
             language=language,
@@ -261,6 +277,7 @@ class Assistant:
             policy=policy,
             counter=self.counter,
             artifacts=store.artifacts,
+            artifact_reader=self.artifact_reader,
             workspace=self.workspace,
             ask=make_ask(self._compactor.model) if self._compactor else None,
             summariser_window_tokens=self._compactor.window_tokens if self._compactor else None,
@@ -277,7 +294,8 @@ class Assistant:
             *([recall] if recall else []),
             steps,
             OutputLimitHook(language),
-            ApprovalHook(rules),
+            ArgumentsHook(language),
+            ApprovalHook(rules, language),
             ToolResultHook(context.cap),
         ]
         agent = build_agent(self.model.model, toolkit, state, hooks)
@@ -342,13 +360,45 @@ async def _retire_daily(assistant: Assistant) -> None:
 
 
 def as_guest(settings: Settings, folder: Path) -> Settings:
-    """What a page that others can reach runs on: the built-in assistant, no tools, a home that is thrown away."""
-    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off"})
+    """What a visitor of a public page runs on: the built-in assistant, no tools, a home that is thrown away."""
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off", "embedder": "none"})
+
+
+def as_member(settings: Settings, account: Account) -> Settings:
+    """What a person beside the owner runs on: a home of their own, the owner's model, and no tools on the machine.
+
+    Whoever approves their own calls could read the owner's home.
+    """
+    home = Workspace(settings.home).users_folder / account.folder
+    return settings.model_copy(update={"home": home, "tools": "off"})
+
+
+@asynccontextmanager
+async def open_guest(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
+    """The assistant of one visitor; their words go with its home when it closes."""
+    with TemporaryDirectory(prefix="palimpsest-", ignore_cleanup_errors=True) as folder:
+        guest = as_guest(settings, Path(folder))
+        async with open_assistant(guest, address, read_settings=lambda: guest) as assistant:
+            yield assistant
+
+
+def open_member(settings: Settings, account: Account, address: str = "") -> AbstractAsyncContextManager[Assistant]:
+    """The assistant of a person beside the owner, whose settings are made of the owner's also when read once more."""
+    return open_assistant(
+        as_member(settings, account),
+        address,
+        read_settings=lambda: as_member(load_settings(settings.home), account),
+    )
 
 
 @asynccontextmanager
 async def open_assistant(
-    settings: Settings, address: str = "", connect: Connect = connect_model, *, may_be_owned: bool = False
+    settings: Settings,
+    address: str = "",
+    connect: Connect = connect_model,
+    *,
+    may_be_owned: bool = False,
+    read_settings: ReadSettings | None = None,
 ) -> AsyncGenerator[Assistant]:
     """The assistant of a home that this process owns while it is open; `address` is where its page is.
 
@@ -356,12 +406,10 @@ async def open_assistant(
     raises `HomeInUseError` then; `SettingsError` and `ModelError` when no model can be had.
     """
     async with AsyncExitStack() as stack:
-        if settings.is_public:
-            settings = as_guest(settings, Path(stack.enter_context(TemporaryDirectory(prefix="palimpsest-"))))
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner)
+        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner, read_settings)
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Generator, Iterable
@@ -15,6 +16,7 @@ from filelock import FileLock, Timeout
 from assistant.errors import WorkspaceError
 
 LOCK_WAIT_SECONDS = 10.0
+_TEMPORARY_NAME = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)
 
 
 def read_plain_file(path: Path, max_bytes: int | None = None) -> bytes:
@@ -48,6 +50,23 @@ def replace_file(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def remove_left_over(folder: Path, older_than: float) -> int:
+    """Remove what a kill left of a `replace_file` in this folder before that time (seconds since the epoch).
+
+    A younger one may still be written by another process. Returns how many went; what cannot be removed stays.
+    """
+    removed = 0
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not _TEMPORARY_NAME.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            if entry.stat(follow_symlinks=False).st_mtime < older_than:
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+                    removed += 1
+    return removed
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -93,6 +94,12 @@ def build_parser() -> argparse.ArgumentParser:
 
     openclaw.add_parsers(commands, [common])
 
+    commands.add_parser(
+        "hash-password",
+        help="make a hash for PALIMPSEST_USERS",
+        description="Ask for a password, twice in a terminal, and print the hash that stands behind a name.",
+    )
+
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -157,6 +164,9 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.command == "hash-password":
+        # Also where PALIMPSEST_USERS is what is wrong with the settings.
+        return _print_hash()
     settings = load_settings(options.home)
     match options.command:
         case "serve":
@@ -187,6 +197,22 @@ def _run(options: argparse.Namespace) -> int:
             return asyncio.run(_show(settings, options))
         case _:
             return asyncio.run(_with_assistant(settings, options))
+
+
+def _print_hash() -> int:
+    from assistant.accounts import hash_password
+
+    in_terminal = sys.stdin.isatty()
+    typed = getpass("Password: ") if in_terminal else sys.stdin.readline().rstrip("\r\n")
+    if in_terminal and getpass("Once more: ") != typed:
+        print("palimpsest: that was not the same twice", file=sys.stderr)
+        return FAILED
+    try:
+        print(hash_password(typed))
+    except ValueError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        return FAILED
+    return DONE
 
 
 def _list_sessions(settings: Settings, as_json: bool) -> int:

@@ -32,7 +32,7 @@ from assistant.events import (
 )
 from assistant.job_queue import JobQueue
 from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
-from assistant.journal import Journal
+from assistant.journal.journal import Journal
 from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
 from assistant.past import RunningTurn, past_before, past_of

@@ -12,6 +12,7 @@ PalimpsestError                 shown to the person in one line
 ├── ForgottenError              a model would write down what the person had forgotten
 ├── ModelError                  no answer from the model
 │   ├── ModelUnreachableError
+│   ├── EndlessReplyError       the answer was longer than it may be
 │   └── ContextOverflowError    the provider refused a request over its window
 ├── StepLimitError              the turn used up its model calls
 ├── OutputLimitError            the provider cut the answer at the model's output limit
@@ -105,6 +106,17 @@ class ModelError(PalimpsestError):
 
 class ModelUnreachableError(ModelError):
     """Nothing answers at the model's address."""
+
+
+class EndlessReplyError(ModelError):
+    """One answer was longer than it may be and was ended."""
+
+    def __init__(self, max_tokens: int) -> None:
+        super().__init__(
+            f"The answer was ended at {max_tokens:,} tokens: a model that goes on for so long mostly goes round in "
+            "circles. What came is kept. PALIMPSEST_MAX_REPLY_TOKENS sets the limit."
+        )
+        self.max_tokens = max_tokens
 
 
 class ContextOverflowError(ModelError):

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import encode
 from assistant.errors import SessionError, WorkspaceError
-from assistant.journal import Journal, artifact_ids_of
-from assistant.journal_rows import Row, read_row, row_line
+from assistant.journal.journal import Journal, artifact_ids_of
+from assistant.journal.rows import Row, read_row, row_line
 from assistant.json_texts import map_texts
 from assistant.redaction import mask_secrets
 from assistant.session_file import Session, session_bytes, session_of_bytes

@@ -15,8 +15,8 @@ from typing import Literal
 
 from assistant.atomic_io import encode, hold_lock, replace_file
 from assistant.errors import ConflictError, WorkspaceError
-from assistant.journal import Journal
-from assistant.journal_files import day_files, read_lines
+from assistant.journal.files import day_files, read_lines
+from assistant.journal.journal import Journal
 from assistant.json_parsing import parse_json
 from assistant.json_texts import map_texts, texts_of
 from assistant.memory.log import MemoryLog

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.artifacts import Artifacts
+from assistant.atomic_io import remove_left_over
 from assistant.clock import Clock
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.forget import ForgetFiles, Forgetter
@@ -16,7 +17,7 @@ from assistant.forget_places import Places
 from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
-from assistant.journal import Journal
+from assistant.journal.journal import Journal
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import Notes
@@ -25,6 +26,9 @@ from assistant.redaction import mask_secrets
 from assistant.sessions import Sessions
 from assistant.settings import Settings
 from assistant.workspace import Workspace
+
+_LEFT_OVER_SECONDS = 3_600.0
+"""A program beside this one may be writing; no file takes it that long."""
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +79,8 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
             if not may_be_owned:
                 raise
             other_owner = error
+        if other_owner is None:
+            await asyncio.to_thread(_sweep, store)
         is_pending = other_owner is None and store.forget_files.is_pending
         is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
@@ -144,6 +150,16 @@ def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
             continue
         except OSError as error:
             log.warning("the change of %s could not be logged: %s", name, error)
+
+
+def _sweep(store: Store) -> None:
+    """What kills left of files that were being written is no one's, and may hold what was forgotten since."""
+    oldest = store.clock.now().timestamp() - _LEFT_OVER_SECONDS
+    root = store.workspace.root.resolve()
+    inside = [folder for folder in store.workspace.folders if folder.resolve().is_relative_to(root)]
+    removed = sum(remove_left_over(folder, oldest) for folder in inside)
+    if removed:
+        log.info("%d unfinished temporary files were removed", removed)
 
 
 def _finish_forget(store: Store) -> bool:

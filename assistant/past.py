@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.events import ApprovalRequested, Event, ToolFinished, TurnFailed, TurnFinished
-from assistant.journal_rows import BlockRow, Row
-from assistant.transcript import events_of_rows
+from assistant.journal.rows import BlockRow, Row
+from assistant.journal.transcript import events_of_rows
 
 
 @dataclass(frozen=True, slots=True)

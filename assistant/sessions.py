@@ -21,11 +21,11 @@ from assistant.atomic_io import replace_file, sync_folder
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
-from assistant.journal import Journal, artifact_ids_of
-from assistant.journal_list import JournalSession
-from assistant.journal_rows import BlockRow, DeletedRow, DroppedRow, Row, instant
+from assistant.journal.journal import Journal, artifact_ids_of
+from assistant.journal.listing import JournalSession
+from assistant.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
+from assistant.journal.rows import BlockRow, DeletedRow, DroppedRow, Row, instant
 from assistant.messages import Msg, block_keys
-from assistant.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.session_file import (
     SESSION_VERSION,
     Session,

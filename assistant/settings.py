@@ -15,6 +15,7 @@ from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from assistant.accounts import Account, read_accounts
 from assistant.errors import SettingsError
 
 PREFIX = "PALIMPSEST_"
@@ -109,10 +110,15 @@ class Settings(BaseSettings):
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
     """Model calls a turn; at the limit the page offers Continue."""
+    max_reply_tokens: int = Field(65_536, ge=100)
+    """Tokens of one answer, thinking and calls included; a longer one is ended."""
     host: str = ""
     """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""
     port: int | None = Field(None, ge=1, le=65535)
     """Port of the page; None: the first free one from 7860."""
+
+    users: SecretStr = SecretStr("")
+    """Who may sign in: `name:hash` pairs with commas between them, the owner first; empty: nobody has to."""
 
     space_id: str = Field("", validation_alias="SPACE_ID")
     """Name of the Hugging Face Space; set by the platform."""
@@ -136,6 +142,22 @@ class Settings(BaseSettings):
             return ZoneInfo(name).key if name else name
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("not an IANA time zone such as Europe/Berlin") from None
+
+    @field_validator("users")
+    @classmethod
+    def _must_be_pairs(cls, pairs: SecretStr) -> SecretStr:
+        read_accounts(pairs.get_secret_value())
+        return pairs
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        """Who may sign in, the owner first; empty where nobody has to."""
+        return read_accounts(self.users.get_secret_value())
+
+    @property
+    def has_guests(self) -> bool:
+        """True where others reach the page and nobody signs in: each visitor gets a home that is thrown away."""
+        return self.is_public and not self.accounts
 
     @property
     def is_public(self) -> bool:
@@ -211,7 +233,11 @@ def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     first = error.errors()[0]
     variable = _variable(str(first["loc"][0]), set_names)
     # An address may hold a password.
-    shown = "(hidden)" if "KEY" in variable or "@" in str(first["input"]) else repr(first["input"])
+    shown = (
+        "(hidden)"
+        if "KEY" in variable or variable == f"{PREFIX}USERS" or "@" in str(first["input"])
+        else repr(first["input"])
+    )
     return SettingsError(variable, f"{shown} is not possible: {first['msg'].removeprefix('Value error, ')}.")
 
 

@@ -111,6 +111,16 @@ class Workspace:
         """Hashes of what was forgotten, so that no model writes it down again."""
         return self.root / "forgotten.json"
 
+    @property
+    def folders(self) -> list[Path]:
+        """The home and the folders in it that the program writes into."""
+        return [self.root, *(self.root / name for name in _FOLDERS)]
+
+    @property
+    def users_folder(self) -> Path:
+        """The homes of the people beside the owner who sign in, one folder each."""
+        return self.root / "users"
+
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""
         return self.memory_folder / f"{day.isoformat()}.md"

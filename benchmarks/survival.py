@@ -46,6 +46,7 @@ _ADVERSARIAL = 5
 _ANSWER = "Answer in a few words from this text alone.\n\n<text>\n{text}\n</text>\n\nQuestion: {question}"
 
 _SENTENCES_READ = 3
+_SEARCH_HITS = 5
 _MOST_FILLER = 60
 
 Answer = Callable[[str, str], Awaitable[list[str]]]
@@ -111,7 +112,9 @@ async def _measure(quality: str, options: argparse.Namespace) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder, player or nullcontext():
         address = {"base_url": player.base_url if player else options.base_url, "model": options.model}
         chosen = {**address, "provider": "openai", "api_key": options.api_key, "max_input_length": WINDOW_TOKENS}
-        settings = Settings.model_validate({**chosen, "embedder": "none", "recall": "off", "language": "en"})
+        settings = Settings.model_validate(
+            {**chosen, "memory_store_backend": "local", "recall": "off", "language": "en"}
+        )
         figures = await _measure_facts(settings.model_copy(update={"home": Path(folder) / "facts"}), quality)
         try:
             figures += await _measure_locomo(settings.model_copy(update={"home": Path(folder) / "locomo"}), quality)
@@ -138,6 +141,7 @@ async def _measure_facts(settings: Settings, quality: str) -> list[Figure]:
             Figure(f"{name}, all that was said", await _score(said, facts, answer), "%"),
             Figure(f"{name}, still in context", await _score(known.context, facts, answer), "%"),
             Figure(f"{name}, in a memory file", await _score(known.memory, facts, answer), "%"),
+            Figure(f"{name}, in the top {_SEARCH_HITS} of search", await _score_search(assistant, facts, answer), "%"),
         ]
 
 
@@ -193,6 +197,18 @@ async def _score(known: str, questions: Sequence[Question], answer: Answer) -> f
     right = 0
     for question in questions:
         right += any(_is_right(given, question) for given in await answer(known, question.text))
+    return 100 * right / len(questions)
+
+
+async def _score_search(assistant: Assistant, questions: Sequence[Question], answer: Answer) -> float:
+    """Per cent of right answers from what a search for the question shows, nothing of the context left out."""
+    await assistant.index.sync()
+    right = 0
+    for question in questions:
+        found = await assistant.index.search(question.text, _SEARCH_HITS)
+        quotes = await assistant.index.quote(question.text, found.hits, (), _SEARCH_HITS)
+        shown = "\n".join(row.text for quote in quotes for row in quote.rows)
+        right += any(_is_right(given, question) for given in await answer(shown, question.text)) if shown else False
     return 100 * right / len(questions)
 
 

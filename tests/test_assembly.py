@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import open_assistant
+from assistant.assembly import open_guest, open_member
 from assistant.errors import HomeInUseError, SessionNotFoundError
 from assistant.events import MemoryChanged
 from assistant.home import open_store
 from assistant.memory.log import Origin
 from assistant.models.scripted import ScriptedModel
-from tests.fakes.home import connect_script, home_settings, say, scripted_assistant, text
+from tests.fakes.home import home_settings, say, scripted_assistant, text
+
+PASSWORD_HASH = "scrypt.2.1.1." + "00" * 16 + "." + "11" * 32
 
 
 async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
@@ -75,11 +77,25 @@ async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:
             assistant.conversations.open(conversation.session_id)
 
 
-async def test_whoever_can_be_reached_by_others_gets_a_home_that_is_thrown_away(home: Path) -> None:
-    settings = home_settings(home, host="0.0.0.0")
-    async with open_assistant(settings, connect=connect_script(ScriptedModel([[text("Hi.")]]))) as assistant:
-        root = assistant.workspace.root
-        await say(assistant, assistant.conversations.create(), "Hello")
-        has_tools = assistant.has_file_tools
+async def test_a_guest_has_a_home_that_is_thrown_away_and_nothing_of_the_owner(home: Path) -> None:
+    async with open_guest(home_settings(home, host="0.0.0.0", provider="auto", api_key="key", tools="ask")) as guest:
+        root = guest.workspace.root
+        await say(guest, guest.conversations.create(), "Hello")
+        await guest.reconnect_model()
+        kept = (guest.model.is_language_model, guest.has_file_tools, guest.workspace.root == root)
 
-    assert (has_tools, root.exists(), (home / "sessions").exists()) == (False, False, False)
+    assert (kept, root.exists(), home.exists()) == ((False, False, True), False, False)
+
+
+async def test_a_member_has_a_home_of_their_own_and_no_tools_also_with_the_settings_read_anew(home: Path) -> None:
+    pairs = ",".join(f"{name}:{PASSWORD_HASH}" for name in ("ada", "Ben"))
+    settings = home_settings(home, users=pairs, tools="ask")
+    home.mkdir()
+    (home / ".env").write_text(f"PALIMPSEST_USERS={pairs}\nPALIMPSEST_PROVIDER=offline\n")
+    async with open_member(settings, settings.accounts[1]) as member:
+        (member.workspace.root / ".env").write_text("PALIMPSEST_TOOLS=ask\n")
+        before = (member.workspace.root, member.has_file_tools)
+        await member.reconnect_model()
+        after = (member.settings.home, member.has_file_tools)
+
+    assert before == after == (home / "users" / "ben", False)

@@ -21,6 +21,7 @@ from assistant.atomic_io import (
     hold_lock,
     lock_path,
     read_plain_file,
+    remove_left_over,
     replace_file,
     replace_text,
     storable,
@@ -208,3 +209,15 @@ def test_only_a_plain_file_is_read(tmp_path: Path) -> None:
 
 def test_text_that_is_storable_comes_back_as_it_is() -> None:
     assert storable("a\ud83d\ude00b\ud800c") == "a😀b\ufffdc"
+
+
+def test_only_old_left_overs_of_our_own_writing_are_removed(tmp_path: Path) -> None:
+    kept = [".notes.md.tmp", "MEMORY.md.0123456789ab.tmp", ".MEMORY.md.0123456789AB.tmp", ".x.0123456789ab.tmp.md"]
+    for name in (*kept, ".MEMORY.md.0123456789ab.tmp", ".new.md.0123456789ab.tmp"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+        os.utime(tmp_path / name, (1_000, 1_000))
+    os.utime(tmp_path / ".new.md.0123456789ab.tmp", (3_000, 3_000))
+    (tmp_path / ".folder.0123456789ab.tmp").mkdir()
+    assert remove_left_over(tmp_path, 2_000) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, ".new.md.0123456789ab.tmp", ".folder.0123456789ab.tmp"}
+    assert remove_left_over(tmp_path / "missing", 2_000) == 0

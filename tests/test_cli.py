@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.accounts import is_password
 from assistant.cli import main
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
@@ -199,3 +201,18 @@ def test_ctrl_c_ends_a_terminal_that_waits_for_a_line(home: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 1
     os.close(master)
+
+
+def test_a_password_becomes_a_hash_that_fits_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_USERS", "not a pair")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("password one\n"))
+    code = main(["hash-password"])
+    assert (code, is_password("password one", capsys.readouterr().out.strip())) == (0, True)
+
+
+def test_a_short_password_makes_no_hash(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
+    code = main(["hash-password"])
+    assert (code, *capsys.readouterr()) == (1, "", "palimpsest: a password needs at least 8 characters\n")

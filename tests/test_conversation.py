@@ -26,7 +26,7 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, DroppedRow, Row
+from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import ToolCallBlock, ToolResultBlock, block_text, text_of
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from assistant.session_file import file_names

@@ -17,7 +17,7 @@ import pytest
 from assistant.assembly import Assistant, open_assistant
 from assistant.conversation import Conversation
 from assistant.events import ContextCompressed, Event, TextDelta, ToolFinished, TurnFailed, TurnFinished
-from assistant.journal_rows import BlockRow
+from assistant.journal.rows import BlockRow
 from assistant.messages import ToolResultBlock
 from assistant.settings import Settings
 from tests.fakes.players import RuleBasedPlayer

@@ -13,8 +13,8 @@ from assistant.artifacts import ARTIFACT_ID_KEY, Artifacts
 from assistant.atomic_io import encode
 from assistant.errors import SessionError, WorkspaceError
 from assistant.export import ExportedSession, Imported, export_lines, import_sessions, read_export
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, DroppedRow
+from assistant.journal.journal import Journal
+from assistant.journal.rows import BlockRow, DroppedRow
 from assistant.messages import AssistantMsg, BlockKey, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
 from assistant.session_file import Session
 from assistant.sessions import Sessions

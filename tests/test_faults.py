@@ -34,9 +34,9 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, read_row
+from assistant.journal.rebuild import since_clear
+from assistant.journal.rows import BlockRow, read_row
 from assistant.messages import BlockKey
-from assistant.rebuild import since_clear
 from assistant.session_file import file_names
 from assistant.settings import Settings
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer

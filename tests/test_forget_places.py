@@ -20,8 +20,8 @@ from assistant.errors import PalimpsestError
 from assistant.events import RecalledLine
 from assistant.forget import ForgetFiles, ForgetItem, find_passages
 from assistant.forget_places import Gone, Places
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, RecalledRow
+from assistant.journal.journal import Journal
+from assistant.journal.rows import BlockRow, RecalledRow
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes

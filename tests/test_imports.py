@@ -13,7 +13,7 @@ from tests.source_files import SourceFile, python_files
 # files of one folder may.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "__main__"),
-    ("cli",),
+    ("cli", "notebook"),
     ("home_commands",),
     ("ui", "doctor", "terminal"),
     ("assembly",),
@@ -26,11 +26,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("agent", "event_log", "job_queue", "jobs", "past"),
     ("index",),
     ("memory", "sessions", "openclaw"),
-    ("transcript",),
-    ("journal", "rebuild", "models", "ownership"),
-    ("journal_list",),
-    ("journal_files",),
-    ("journal_rows", "artifacts", "bootstrap", "session_file"),
+    ("journal", "models", "ownership"),
+    ("artifacts", "bootstrap", "session_file"),
     ("compaction",),
     ("tokens", "events", "text_encoding", "clock", "healing"),
     (
@@ -44,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "labels",
         "json_texts",
     ),
-    ("errors", "json_parsing", "resources"),
+    ("errors", "json_parsing", "resources", "accounts"),
 )
 STEP_OF = {name: step for step, names in enumerate(LAYERS) for name in names}
 

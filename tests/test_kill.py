@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.journal import Journal
+from assistant.journal.journal import Journal
 from assistant.messages import UserMsg
 from assistant.session_file import Session
 from assistant.workspace import Workspace

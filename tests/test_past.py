@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assistant.events import ApprovalRequested, Event, TextDelta, ToolFinished, ToolStarted, TurnFinished, TurnStarted
-from assistant.journal_rows import BlockRow, Row, TurnEndRow
+from assistant.journal.rows import BlockRow, Row, TurnEndRow
 from assistant.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
 from assistant.past import RunningTurn, past_before, past_of
 

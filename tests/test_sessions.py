@@ -17,8 +17,8 @@ import pytest
 
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, DroppedRow, Row
+from assistant.journal.journal import Journal
+from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import (
     AssistantMsg,
     BlockKey,

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from assistant.errors import SettingsError
 from assistant.settings import Settings, default_home, load_settings, variable_names
@@ -164,3 +165,30 @@ def test_the_names_of_a_setting_are_told_the_winner_first() -> None:
     assert variable_names("max_steps") == ("PALIMPSEST_MAX_STEPS",)
     assert variable_names("memory_store_url") == ("MEMORY_STORE_URL",)
     assert variable_names("base_url") == ("PALIMPSEST_BASE_URL", "OPENAI_BASE_URL")
+
+
+def test_people_who_may_sign_in_are_read_in_order_and_their_hashes_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    password_hash = "scrypt.2.1.1." + "00" * 16 + "." + "11" * 32
+    monkeypatch.setenv("PALIMPSEST_USERS", f"ada:{password_hash},ben:{password_hash}")
+    settings = load_settings()
+    assert [account.name for account in settings.accounts] == ["ada", "ben"]
+    assert password_hash not in f"{settings!r} {settings} {settings.model_dump()}"
+
+
+def test_a_wrong_pair_is_told_without_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_USERS", f"ada:{KEY}")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        "PALIMPSEST_USERS: (hidden) is not possible: what stands after 'ada' is no hash; "
+        "`palimpsest hash-password` makes one."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "users", "expected"),
+    [("", "", False), ("0.0.0.0", "", True), ("0.0.0.0", "ada:scrypt.2.1.1." + "00" * 16 + "." + "11" * 32, False)],
+    ids=["loopback", "reachable", "signed in"],
+)
+def test_only_a_page_that_others_reach_without_signing_in_has_guests(host: str, users: str, expected: bool) -> None:
+    assert Settings(host=host, users=SecretStr(users)).has_guests is expected

@@ -13,6 +13,18 @@ from assistant.agent.shell_words import CommandWord, reading_words
 from assistant.workspace import SECRET_FILES
 
 Behavior = Literal["allow", "ask", "deny"]
+Refusal = Literal[
+    "tools_off",
+    "only_reading",
+    "only_reading_files",
+    "only_reading_commands",
+    "no_path",
+    "secret_reading",
+    "secret_writing",
+    "secret_command",
+    "special_reading",
+    "special_writing",
+]
 ToolMode = Literal["ask", "read-only", "off"]
 
 # Tool → the one argument that names its path. Another argument of that kind is not looked at by the tool either.
@@ -36,16 +48,21 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What happens to a call, and why, in words for the person (ask) or the model (deny)."""
+    """What happens to a call. `reason` is why it is asked, in words for the person.
+
+    `refusal` says why it is denied: the words that the model reads stand in the prompt `tool_refused`, about `subject`.
+    """
 
     behavior: Behavior
     reason: str = ""
+    refusal: Refusal | None = None
+    subject: str = ""
 
 
 def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     """The verdict on one call. What only reads inside the home runs at once; secret files are never opened."""
     if rules.mode == "off" and tool not in OWN_TOOLS:
-        return Verdict("deny", "Tools are switched off here.")
+        return _deny("tools_off")
     if tool in OWN_TOOLS:
         return Verdict("allow")
     if tool in READING_TOOLS:
@@ -55,18 +72,22 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     if tool == "Bash":
         return _judge_command(str(arguments.get("command", "")), rules)
     if rules.mode == "read-only":
-        return Verdict("deny", f"{tool} is not allowed: this assistant may only read.")
+        return _deny("only_reading", tool)
     return Verdict("ask", f"{tool} is an outside tool.")
+
+
+def _deny(refusal: Refusal, subject: str = "") -> Verdict:
+    return Verdict("deny", refusal=refusal, subject=subject)
 
 
 def _judge_reading(name: object, rules: Rules) -> Verdict:
     path = _resolve(name, rules)
     if path is None:
-        return Verdict("deny", "That is not a path.")
+        return _deny("no_path")
     if _is_secret(path, rules):
-        return Verdict("deny", f"{path.name} holds secrets and is never opened.")
+        return _deny("secret_reading", path.name)
     if _is_special(path):
-        return Verdict("deny", f"{path.name} is a device or pipe and may never end.")
+        return _deny("special_reading", path.name)
     if _is_inside(path, rules):
         return Verdict("allow")
     return Verdict("ask", f"It reads outside the workspace: {path}")
@@ -75,13 +96,13 @@ def _judge_reading(name: object, rules: Rules) -> Verdict:
 def _judge_writing(name: object, rules: Rules) -> Verdict:
     path = _resolve(name, rules)
     if path is None:
-        return Verdict("deny", "That is not a path.")
+        return _deny("no_path")
     if _is_secret(path, rules):
-        return Verdict("deny", f"{path.name} holds secrets and is never written by a tool.")
+        return _deny("secret_writing", path.name)
     if _is_special(path):
-        return Verdict("deny", f"{path.name} is a device or pipe, not a file.")
+        return _deny("special_writing", path.name)
     if rules.mode == "read-only":
-        return Verdict("deny", "This assistant may only read.")
+        return _deny("only_reading_files")
     where = "in the workspace" if _is_inside(path, rules) else "outside the workspace"
     return Verdict("ask", f"It writes a file {where}: {path}")
 
@@ -89,11 +110,11 @@ def _judge_writing(name: object, rules: Rules) -> Verdict:
 def _judge_command(command: str, rules: Rules) -> Verdict:
     words = reading_words(command)
     if _SECRET_WORD.search(command) or any(_names_secret(word, rules) for word in words or ()):
-        return Verdict("deny", "The command names a file with secrets, which is never opened.")
+        return _deny("secret_command")
     if words is not None and all(_is_readable(word, rules) for word in words):
         return Verdict("allow")
     if rules.mode == "read-only":
-        return Verdict("deny", "This assistant may only read, and this command may do more.")
+        return _deny("only_reading_commands")
     return Verdict("ask", "It runs a command on this machine.")
 
 

@@ -16,8 +16,9 @@ from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError
 from assistant.events import FinishReason, RecalledLine
-from assistant.journal import Journal
-from assistant.journal_rows import (
+from assistant.journal.journal import Journal
+from assistant.journal.rebuild import complete_messages, since_clear
+from assistant.journal.rows import (
     BlockRow,
     DroppedRow,
     DropReason,
@@ -29,7 +30,6 @@ from assistant.journal_rows import (
 )
 from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
-from assistant.rebuild import complete_messages, since_clear
 from assistant.session_file import Session
 from assistant.sessions import Sessions
 

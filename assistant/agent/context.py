@@ -15,6 +15,7 @@ from assistant.agent.compactor import Ask
 from assistant.agent.hooks.system_prompt import SystemPromptHook
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
+from assistant.compaction.artifact_reference import ArtifactReader
 from assistant.compaction.budget import Guards, fits_alone
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, compact, plan_compaction
@@ -32,11 +33,11 @@ from assistant.events import (
     Notice,
     Part,
 )
+from assistant.journal.transcript import compressed_event
 from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.models.failures import window_told_by
 from assistant.prompts import Language
 from assistant.tokens import TokenCounter
-from assistant.transcript import compressed_event
 from assistant.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
@@ -81,6 +82,7 @@ class Context:
         policy: CompactionPolicy,
         counter: TokenCounter,
         artifacts: Artifacts,
+        artifact_reader: ArtifactReader,
         workspace: Workspace,
         ask: Ask | None,
         summariser_window_tokens: int | None,
@@ -94,6 +96,7 @@ class Context:
         self._policy = policy
         self._counter = counter
         self._artifacts = artifacts
+        self._artifact_reader: ArtifactReader = artifact_reader
         self._workspace = workspace
         self._ask = ask
         self._summariser_window_tokens = summariser_window_tokens
@@ -369,8 +372,10 @@ class Context:
         return self._keeper.pins_of(self._keeper.session.pins)
 
     def _place(self) -> ArtifactPlace:
-        folder = str(self._workspace.tool_result_folder)
-        return ArtifactPlace(lambda: str(uuid.uuid4()), folder, self._language())
+        folder = self._workspace.tool_result_folder
+        # A path of the home is shorter than a whole one, and all that the memory tool takes.
+        shown = str(folder) if self._artifact_reader == "Read" else folder.name
+        return ArtifactPlace(lambda: str(uuid.uuid4()), shown, self._language(), self._artifact_reader)
 
     def _call_of(self, call_id: str) -> ToolCallBlock | None:
         for message in reversed(self._keeper.state.context):

@@ -19,18 +19,18 @@ from assistant.agent.build import build_agent
 from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
+from assistant.compaction.code_note import note_by_code
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.sections import SectionList, read_sections, sections_for
 from assistant.compaction.transcript import split_in_pieces, write_transcript
-from assistant.errors import PalimpsestError, StepLimitError
+from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
 from assistant.events import FlushState
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, FlushRow
+from assistant.journal.journal import Journal
+from assistant.journal.rebuild import messages_of, standing_ids
+from assistant.journal.rows import BlockRow, FlushRow
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey, Msg, UserMsg
 from assistant.prompts import Language, render
-from assistant.rebuild import messages_of, standing_ids
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
 
@@ -42,9 +42,6 @@ NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
 PIECE_SECONDS = 300.0
 _KNOWN_NOTES = 3
-_PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
-_LANGUAGES: tuple[Language, ...] = ("en", "zh")
-_NOTED_SECTIONS = ("progress", "decisions", "state", "problems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class Flusher:
         state: FlushState = "done"
         try:
             if self._model is None:
-                self._note_summary(compaction)
+                self._note_by_code(compaction)
             else:
                 await self._ask_model(self._model, compaction)
         except Exception:
@@ -167,37 +164,41 @@ class Flusher:
         """The folded messages and the newest ones after them, as the journal has them."""
         rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
         folded = set(compaction.keys)
-        older = messages_of([row for row in rows if row.key in folded])
+        older = self._folded(compaction)
         newer = messages_of([row for row in rows if row.key not in folded and row.at > _first_at(rows, folded)])
         return [*older, *newer[-NEWEST_MESSAGES:]]
+
+    def _folded(self, compaction: CompactionRecord) -> list[Msg]:
+        folded = set(compaction.keys)
+        rows = self._journal.rows(compaction.session_id)
+        return messages_of([row for row in rows if isinstance(row, BlockRow) and row.key in folded])
 
     def _written(self, compaction: CompactionRecord) -> list[str]:
         """Lines this flush wrote before it was cut off."""
         return self._memory_log.added_lines(compaction.compaction_id)
 
-    def _note_summary(self, compaction: CompactionRecord) -> None:
-        lines = summary_lines(compaction.summary)
-        if lines:
-            self._notes.add_lines(
-                f"memory/{_day(self._now())}.md",
-                render("note_by_code", self._language()),
-                lines,
-                Origin("program", compaction.session_id, compaction_id=compaction.compaction_id),
-            )
+    def _note_by_code(self, compaction: CompactionRecord) -> None:
+        note = note_by_code(self._folded(compaction), compaction.summary, compaction.previous_summary)
+        origin = Origin("program", compaction.session_id, compaction_id=compaction.compaction_id)
+        name, language = f"memory/{_day(self._now())}.md", self._language()
+        for said in note.said:
+            heading = render("note_by_code", language, kind="said", day=said.day)
+            self._add(name, heading, said.lines, origin)
+        self._add(name, render("note_by_code", language, kind="summary", day=""), note.summary, origin)
+
+    def _add(self, name: str, heading: str, lines: Sequence[str], origin: Origin) -> None:
+        try:
+            if lines:
+                self._notes.add_lines(name, heading, list(lines), origin)
+        except ForgottenError:
+            # All of it was forgotten since; what else there is to note is not.
+            return
 
     def _note_after_failure(self, compaction: CompactionRecord) -> None:
         try:
-            self._note_summary(compaction)
+            self._note_by_code(compaction)
         except (PalimpsestError, OSError):
             log.exception("the note of compaction %s could not be written", compaction.compaction_id)
-
-
-def summary_lines(summary: str) -> list[str]:
-    """What a note keeps of a summary without a model: its progress and decisions, line by line."""
-    asked = [section for preset in _PRESETS for language in _LANGUAGES for section in sections_for(preset, language)]
-    kept = [section for section in read_sections(summary, asked) if section.key in _NOTED_SECTIONS]
-    lines = [line.strip() for section in kept for line in section.body.splitlines()]
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 async def _run(agent: Agent, user: str) -> None:

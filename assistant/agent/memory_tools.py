@@ -11,6 +11,8 @@ from agentscope.tool import ToolBase, ToolChunk
 from pydantic import Field
 
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
+from assistant.artifacts import Artifacts
+from assistant.compaction.artifact_reference import rows_of
 from assistant.errors import PalimpsestError
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
@@ -36,6 +38,7 @@ class MemoryDesk:
 
     notes: Notes
     index: MemoryIndex
+    artifacts: Artifacts
     session_id: str
     context_ids: Callable[[], set[str]]
     language: Callable[[], Language]
@@ -52,9 +55,12 @@ class MemoryDesk:
         return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
-        """Lines of a memory file, numbered from 1."""
-        text = self.notes.read(path).text
-        all_lines = text.splitlines()
+        """Lines of a memory file, or rows of the full text of a tool result, numbered from 1."""
+        artifact_id = self.artifacts.id_in(path)
+        if artifact_id is None:
+            all_lines = self.notes.read(path).text.splitlines()
+        else:
+            all_lines = rows_of(self.artifacts.read(artifact_id))
         start = max(1, from_line)
         shown = all_lines[start - 1 : start - 1 + min(max(1, lines), _MAX_LINES)]
         return render(

@@ -11,7 +11,7 @@ from agentscope.middleware import MiddlewareBase
 from assistant.events import RecalledLine
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.search import SearchHit
-from assistant.journal import RECALL_SOURCE
+from assistant.journal.journal import RECALL_SOURCE
 from assistant.messages import HintBlock, Msg, copy_with_blocks
 from assistant.prompts import Language, render
 from assistant.workspace import PROMPT_FILES

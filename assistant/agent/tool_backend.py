@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,7 +36,11 @@ WriteMemory = Callable[[Path, str], None]
 class ToolBackend(LocalBackend):
     """AgentScope's local backend; kills the whole process group on timeout and cancel, and caps what it collects."""
 
-    def __init__(self, start_folder: Path, is_memory_file: Callable[[Path], bool], write_memory: WriteMemory) -> None:
+    def __init__(
+        self, home: Path, start_folder: Path, is_memory_file: Callable[[Path], bool], write_memory: WriteMemory
+    ) -> None:
+        """Nothing opens the secret files of `home`, whatever name they have."""
+        self._secrets = [home / name for name in SECRET_FILES]
         self._start_folder = start_folder
         self._is_memory_file = is_memory_file
         self._write_memory = write_memory
@@ -47,7 +51,7 @@ class ToolBackend(LocalBackend):
 
     async def read_file(self, path: str) -> bytes:
         """A file's bytes, text in UTF-8. Raises `OSError` for what is no plain file, holds secrets or is too large."""
-        content = await asyncio.to_thread(_read_plain, Path(path))
+        content = await asyncio.to_thread(_read_plain, Path(path), self._secrets)
         return content if Path(path).suffix.lower() in _BINARY_TYPES else as_utf8(content)
 
     async def write_file(self, path: str, data: bytes) -> None:
@@ -59,7 +63,7 @@ class ToolBackend(LocalBackend):
         if self._is_memory_file(target):
             await asyncio.to_thread(self._write_memory, target, text)
             return
-        await asyncio.to_thread(_write_plain, target, text)
+        await asyncio.to_thread(_write_plain, target, text, self._secrets)
 
     async def exec_shell(
         self,
@@ -70,7 +74,8 @@ class ToolBackend(LocalBackend):
     ) -> ExecResult:
         """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
         try:
-            program = await _start(_prepared(command), cwd or str(self._start_folder))
+            prepared = await asyncio.to_thread(_prepared, command, self._secrets)
+            program = await _start(prepared, cwd or str(self._start_folder))
         except OSError as error:
             return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
         try:
@@ -99,33 +104,55 @@ def _is_harmless(name: str) -> bool:
     return name.upper() in _ENVIRONMENT_NAMES or name.startswith("LC_")
 
 
-def _prepared(command: list[str]) -> list[str]:
+def _prepared(command: list[str], secrets: Sequence[Path]) -> list[str]:
     if Path(command[0]).name not in {"rg", "rg.exe"}:
         return command
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
     # The glob that stands last wins, so these cannot be lifted by one the model gave.
-    secrets = [part for name in SECRET_FILES for part in ("--iglob", f"!{name}")]
+    names = [*SECRET_FILES, *(_as_glob(name) for name in _other_names(secrets, command[-1]))]
+    hidden = [part for name in names for part in ("--iglob", f"!{name}")]
     # Behind the `--` before the path, options would be taken for paths.
     end = len(command) - 2 if command[-2:-1] == ["--"] else len(command)
-    return [program, *command[1:end], *secrets, *command[end:]]
+    return [program, *command[1:end], *hidden, *command[end:]]
 
 
-def _read_plain(path: Path) -> bytes:
+def _as_glob(name: str) -> str:
+    return "".join(f"[{character}]" if character in "*?[{}" else character for character in name)
+
+
+def _other_names(secrets: Sequence[Path], folder: str) -> list[str]:
+    """The names under `folder` that hard links give a secret file; looked for only where there is such a link."""
+    files = {(status.st_dev, status.st_ino) for path in secrets if (status := _status(path)) and status.st_nlink > 1}
+    if not files:
+        return []
+    paths = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    return sorted({path.name for path in paths if (one := _status(path)) and (one.st_dev, one.st_ino) in files})
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (OSError, ValueError):
+        return None
+
+
+def _read_plain(path: Path, secrets: Sequence[Path]) -> bytes:
     # Asked again here: the judgement on the call may be hours old, and what a name leads to can change.
     real = path.resolve()
-    _refuse_secret(real)
+    _refuse_secret(real, secrets)
     return read_plain_file(real, FILE_MAX_BYTES)
 
 
-def _write_plain(path: Path, text: str) -> None:
+def _write_plain(path: Path, text: str, secrets: Sequence[Path]) -> None:
     real = path.resolve()
-    _refuse_secret(real)
+    _refuse_secret(real, secrets)
     before = read_plain_file(real) if real.exists() else b""
     replace_file(real, like_before(before, text))
 
 
-def _refuse_secret(path: Path) -> None:
-    if path.name.lower() in SECRET_FILES:
+def _refuse_secret(path: Path, secrets: Sequence[Path]) -> None:
+    is_other_name = path.exists() and any(secret.exists() and path.samefile(secret) for secret in secrets)
+    if path.name.lower() in SECRET_FILES or is_other_name:
         raise OSError(f"{path.name} holds secrets and is never opened.")
 
 

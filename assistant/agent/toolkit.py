@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, Toolkit, Write
+from agentscope.state import AgentState
+from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, Write
 
 from assistant.agent.skills import SkillShelf
 from assistant.agent.tool_backend import ToolBackend
@@ -25,6 +27,30 @@ class DescribedRead(Read):
     @description.setter
     def description(self, text: str) -> None:
         self._description = text
+
+
+class AsideWrite(Write):
+    """AgentScope's Write beside the event loop: it compares the old text with the new, which can take seconds."""
+
+    async def call(self, file_path: str, content: str, _agent_state: AgentState | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Write the file in a thread of its own, so that the page and every other conversation go on."""
+        return await asyncio.to_thread(asyncio.run, super().call(file_path, content, _agent_state))
+
+
+class AsideEdit(Edit):
+    """AgentScope's Edit beside the event loop, for the same reason."""
+
+    async def call(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        file_path: str,
+        old_string: str,
+        new_string: str,
+        replace_all: bool = False,
+        _agent_state: AgentState | None = None,
+    ) -> ToolChunk:
+        """Edit the file in a thread of its own, so that the page and every other conversation go on."""
+        edit = super().call(file_path, old_string, new_string, replace_all, _agent_state)
+        return await asyncio.to_thread(asyncio.run, edit)
 
 
 def build_toolkit(
@@ -50,8 +76,8 @@ def _file_tools(backend: ToolBackend, start_folder: Path, language: Language) ->
     tools: list[ToolBase] = [
         Bash(cwd=start_folder, backend=backend),
         DescribedRead(model_input_types=[], backend=backend),
-        Write(backend=backend),
-        Edit(backend=backend),
+        AsideWrite(backend=backend),
+        AsideEdit(backend=backend),
         Glob(backend=backend),
         Grep(backend=backend),
     ]

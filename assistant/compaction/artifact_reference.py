@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from assistant.messages import ToolCallBlock, ToolResultBlock, call_arguments
 
 _ARTIFACT_PATH = re.compile(r"tool_result[/\\]+([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})\.txt")
+ArtifactReader = Literal["Read", "memory_get", "none"]
+"""The tool by which a model reads an artifact: those of small windows have no file tools."""
+ROW_CHARS = 2_000
+"""`memory_get` numbers an artifact by rows: lines, and of a longer line pieces of this size."""
 _FROM_BYTE = re.compile(r"\btail\s+-c\s*\+(\d+)\b")
 
 
@@ -80,8 +85,18 @@ def reading_of(call: ToolCallBlock | None) -> Reading | None:
     if is_file_read(call.name):
         offset = call_arguments(call).get("offset", 1)
         return Reading(found[1], from_line=offset if isinstance(offset, int) else 1)
+    if call.name == "memory_get":
+        row = call_arguments(call).get("from_line", 1)
+        return Reading(found[1], from_line=row if isinstance(row, int) else 1)
     from_byte = _FROM_BYTE.search(call.input)
     return Reading(found[1], from_byte=int(from_byte[1]) - 1 if from_byte else None)
+
+
+def rows_of(text: str) -> list[str]:
+    """The text as `memory_get` numbers it: a line is a row, of a very long one each piece."""
+    return [
+        line[start : start + ROW_CHARS] for line in text.split("\n") for start in range(0, max(1, len(line)), ROW_CHARS)
+    ]
 
 
 def _number(entries: Mapping[str, object], name: str) -> int:

@@ -9,7 +9,7 @@ MAX_IDENTIFIERS = 100
 # Chinese characters are word characters to `\w` and `\b`, and stand right beside names and numbers.
 _START = r"(?<![A-Za-z0-9_.])"
 _END = r"(?![A-Za-z0-9_])"
-_STAMP = re.compile(r"^- \[\d{4}-\d\d-\d\d \d\d:\d\d\]", re.MULTILINE)
+_STAMP = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d\]")
 _PART = r"[A-Za-z0-9_.@+-]"
 # Every repetition is bounded or starts only where a run starts, so that no text makes the search slow.
 _SHAPES = re.compile(

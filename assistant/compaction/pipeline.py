@@ -17,7 +17,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.compaction.sections import USER_MESSAGES_KEY, write_sections
 from assistant.compaction.split import Split, split
 from assistant.compaction.summary import Ask, Summary, SummaryFailure, summarise
-from assistant.compaction.summary_document import DocumentParts, write_document
+from assistant.compaction.summary_document import DocumentParts, tokens_for_sections, write_document
 from assistant.compaction.summary_prompt import SummaryTask, other_titles, summary_task
 from assistant.compaction.tool_results import Artifact, ArtifactPlace, shorten_results
 from assistant.compaction.user_messages import user_texts
@@ -223,6 +223,16 @@ def _write_summary(
     answer: Summary | SummaryFailure | None,
     files: FileLists,
 ) -> str:
+    said = (section.body for section in task.previous if section.key == USER_MESSAGES_KEY)
+    told = [section for section in task.previous if section.key != USER_MESSAGES_KEY]
+    document = DocumentParts(
+        sections=(),
+        asked=task.sections,
+        new_user_entries=tuple(user_texts(parts.folded)),
+        previous_user_section="\n".join(said),
+        previous_text=write_sections(told),
+        files=files,
+    )
     if isinstance(answer, Summary):
         sections = answer.sections
     else:
@@ -232,20 +242,10 @@ def _write_summary(
             task.previous,
             request.policy.preset,
             request.language,
-            task.cap_tokens,
+            tokens_for_sections(document, task.cap_tokens, request.counter, request.language),
             request.counter,
         )
-    said = (section.body for section in task.previous if section.key == USER_MESSAGES_KEY)
-    told = [section for section in task.previous if section.key != USER_MESSAGES_KEY]
-    document = DocumentParts(
-        sections=sections,
-        asked=task.sections,
-        new_user_entries=tuple(user_texts(parts.folded)),
-        previous_user_section="\n".join(said),
-        previous_text=write_sections(told),
-        files=files,
-    )
-    return write_document(document, task.cap_tokens, request.counter, request.language)
+    return write_document(replace(document, sections=sections), task.cap_tokens, request.counter, request.language)
 
 
 def _finish(request: CompactionRequest, outcome: Outcome) -> Outcome:

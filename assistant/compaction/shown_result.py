@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from assistant.compaction.artifact_reference import ArtifactReference, Reading
+from assistant.compaction.artifact_reference import ArtifactReader, ArtifactReference, Reading, rows_of
 from assistant.compaction.outline import outline_of
 from assistant.compaction.text_cut import Ends, byte_length, cut_ends
 from assistant.messages import DataBlock, TextBlock, ToolResultBlock, with_result_text
@@ -13,6 +13,15 @@ from assistant.prompts import Language, render
 READ_LINE_CHARS = 2_000
 """The Read tool shows no more of a line, so a text with longer lines is read on by byte."""
 _OUTLINE_BYTES = 700
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactWay:
+    """Where the model finds the full text, and by which tool."""
+
+    path: str
+    reader: ArtifactReader
+    language: Language
 
 
 def text_of_result(block: ToolResultBlock) -> str:
@@ -47,27 +56,28 @@ def show_ends(
     max_bytes: int,
     max_chars: int | None,
     reference: ArtifactReference,
-    path: str,
-    language: Language,
+    way: ArtifactWay,
 ) -> ToolResultBlock:
-    """The result with what the limits allow of the given ends; `path` is where the model finds the full text."""
+    """The result with what the limits allow of the given ends, and the way to the full text."""
     # The outline of a file is part of the extract, so it counts.
     room = max(0, max_bytes - byte_length(reference.outline))
     ends = cut_ends(given.head, given.tail, room, max_chars)
     shown = replace(
         reference, head_bytes=byte_length(ends.head), tail_bytes=byte_length(ends.tail), limit_bytes=max_bytes
     )
-    notice = _notice(shown, ends.head, path, language)
+    notice = _notice(shown, ends.head, way)
     gap = "" if not ends.head or ends.head.endswith("\n") else "\n"
     text = f"{ends.head}{gap}{notice}\n{ends.tail}" if ends.tail else f"{ends.head}{gap}{notice}"
     return with_result_text(block, text, shown.as_metadata())
 
 
-def _notice(shown: ArtifactReference, head: str, path: str, language: Language) -> str:
+def _notice(shown: ArtifactReference, head: str, way: ArtifactWay) -> str:
     return render(
         "tool_result_notice",
-        language,
-        path=path,
+        way.language,
+        path=way.path,
+        reader=way.reader,
+        next_row=_next_row(shown, head),
         missing_bytes=shown.full_bytes - shown.head_bytes - shown.tail_bytes,
         full_bytes=shown.full_bytes,
         full_lines=shown.full_lines,
@@ -77,6 +87,13 @@ def _notice(shown: ArtifactReference, head: str, path: str, language: Language) 
         outline=shown.outline,
         is_reference_only=not shown.head_bytes and not shown.tail_bytes,
     )
+
+
+def _next_row(shown: ArtifactReference, head: str) -> int:
+    # What `memory_get` printed has a line before its rows. A row that was cut is read again whole.
+    if shown.is_reading:
+        return (shown.from_line or 1) + max(0, head.count("\n") - 1)
+    return max(1, len(rows_of(head)))
 
 
 def _next_line(shown: ArtifactReference, head: str) -> int | None:

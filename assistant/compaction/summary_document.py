@@ -33,27 +33,47 @@ class DocumentParts:
     files: FileLists
 
 
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """What code fills into a summary, and the tokens it leaves to the sections."""
+
+    said: FilledSection | None
+    files: str
+    identifier_tokens: int
+    left_tokens: int
+
+
 def write_document(parts: DocumentParts, cap_tokens: int, counter: TokenCounter, language: Language) -> str:
     """The summary as one text of at most `cap_tokens` tokens."""
-    said = _user_section(parts, round(cap_tokens * _USER_MESSAGES_RATIO), counter, language)
-    files = _write_files(parts.files, round(cap_tokens * (_FILES_RATIO if said is None else _FILES_RATIO / 2)), counter)
-    identifier_tokens = round(cap_tokens * _IDENTIFIERS_RATIO) if parts.previous_text else 0
-    said_tokens = 0 if said is None else counter.text(write_sections([said])) + 2
+    filled = _fill(parts, cap_tokens, counter, language)
     others = [
         replace(section, body=_without_identifier_lines(section.body, language))
         for section in parts.sections
         if section.key != USER_MESSAGES_KEY
     ]
-    left = cap_tokens - counter.text(files) - identifier_tokens - said_tokens
-    sections = trim_sections(others, left, counter, language)
-    if said is not None:
-        sections = _put(sections, said, parts.asked)
+    sections = trim_sections(others, filled.left_tokens, counter, language)
+    if filled.said is not None:
+        sections = _put(sections, filled.said, parts.asked)
     body = write_sections(sections)
-    named = missing_identifiers(parts.previous_text, f"{body}\n{files}")
-    line = _identifier_line(named, identifier_tokens, counter, language)
+    named = missing_identifiers(parts.previous_text, f"{body}\n{filled.files}")
+    line = _identifier_line(named, filled.identifier_tokens, counter, language)
     if line:
         body = write_sections(_with_identifiers(sections, line, parts.asked))
-    return "\n\n".join(part for part in (body, files) if part)
+    return "\n\n".join(part for part in (body, filled.files) if part)
+
+
+def tokens_for_sections(parts: DocumentParts, cap_tokens: int, counter: TokenCounter, language: Language) -> int:
+    """What `write_document` leaves for the bodies of the sections asked for beside what code fills in."""
+    titles = sum(counter.text(section.title) + 4 for section in parts.asked)
+    return max(0, _fill(parts, cap_tokens, counter, language).left_tokens - titles)
+
+
+def _fill(parts: DocumentParts, cap_tokens: int, counter: TokenCounter, language: Language) -> _Filled:
+    said = _user_section(parts, round(cap_tokens * _USER_MESSAGES_RATIO), counter, language)
+    files = _write_files(parts.files, round(cap_tokens * (_FILES_RATIO if said is None else _FILES_RATIO / 2)), counter)
+    identifier_tokens = round(cap_tokens * _IDENTIFIERS_RATIO) if parts.previous_text else 0
+    said_tokens = 0 if said is None else counter.text(write_sections([said])) + 2
+    return _Filled(said, files, identifier_tokens, cap_tokens - counter.text(files) - identifier_tokens - said_tokens)
 
 
 def trim_sections(

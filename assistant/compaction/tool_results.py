@@ -10,9 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from assistant.compaction.artifact_reference import ArtifactReference, is_file_read, reading_of, reference_of
+from assistant.compaction.artifact_reference import (
+    ArtifactReader,
+    ArtifactReference,
+    is_file_read,
+    reading_of,
+    reference_of,
+)
 from assistant.compaction.policy import RECENT_RESULTS_RATIO, CompactionPolicy
-from assistant.compaction.shown_result import has_pictures, refer_to, show_ends, text_of_result
+from assistant.compaction.shown_result import ArtifactWay, has_pictures, refer_to, show_ends, text_of_result
 from assistant.compaction.text_cut import Ends, byte_length, is_within, strip_ansi, take_head, take_tail
 from assistant.messages import Msg, ToolCallBlock, ToolResultBlock, copy_with_blocks, steps_of, with_result_text
 from assistant.prompts import Language, render
@@ -37,6 +43,7 @@ class ArtifactPlace:
     new_id: Callable[[], str]
     folder: str = "tool_result"
     language: Language = "en"
+    reader: ArtifactReader = "Read"
 
     def path(self, artifact_id: str) -> str:
         """The path by which the model reads an artifact."""
@@ -128,8 +135,11 @@ def _show(
     reference: ArtifactReference,
     place: ArtifactPlace,
 ) -> ToolResultBlock:
-    path = place.path(reference.artifact_id)
-    return show_ends(block, given, max_bytes, max_chars, reference, path, place.language)
+    return show_ends(block, given, max_bytes, max_chars, reference, _way_to(reference.artifact_id, place))
+
+
+def _way_to(artifact_id: str, place: ArtifactPlace) -> ArtifactWay:
+    return ArtifactWay(place.path(artifact_id), place.reader, place.language)
 
 
 @dataclass(slots=True)

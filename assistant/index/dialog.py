@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.index.chunker import JournalText
-from assistant.journal_files import read_lines
-from assistant.journal_rows import BlockRow, read_row
+from assistant.journal.files import read_lines
+from assistant.journal.rows import BlockRow, read_row
 from assistant.messages import TextBlock, ToolResultBlock, result_text
 
 

@@ -154,7 +154,7 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
     # DashScope lists no windows, so only a stand-in on loopback is asked.
     listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
     window = _window(settings, listed, base_url)
-    model = DashScopeModel(name, base_url, key, window)
+    model = DashScopeModel(name, base_url, key, window, settings.max_reply_tokens)
     return _chat_model(model, "dashscope", base_url, listed, window, f"{name} at DashScope, by the key that is set.")
 
 
@@ -170,7 +170,7 @@ async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     else:
         listed = await _first_listed(base_url, key)
     window = _window(settings, listed, base_url)
-    model = OpenAICompatibleModel(listed.name, base_url, key, window)
+    model = OpenAICompatibleModel(listed.name, base_url, key, window, settings.max_reply_tokens)
     how = " ".join(part for part in (told, f"{listed.name} at {base_url}.") if part)
     return _chat_model(model, "openai", base_url, listed, window, how)
 

@@ -9,8 +9,9 @@ from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceDeltaToolCall
 
-from assistant.errors import ModelError
+from assistant.errors import EndlessReplyError, ModelError
 from assistant.models.call_ids import CallIds
+from assistant.tokens import TokenCounter
 
 # Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
 _LIMIT_REASONS = ("length", "max_tokens")
@@ -19,12 +20,15 @@ _LIMIT_REASONS = ("length", "max_tokens")
 class CheckedStream:
     """The chunks of one answer; entered and iterated like the `AsyncStream` it stands for.
 
-    Raises `ModelError` when the chunks end before the provider has said that the answer ends. `is_cut` is True once it
-    was cut at the output limit, after `output_tokens` by the provider's count (0: none was given).
+    Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
+    they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
+    after `output_tokens` by the provider's count (0: none was given).
     """
 
-    def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds) -> None:
+    def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds, max_tokens: int) -> None:
         self._stream = stream
+        self._max_tokens = max_tokens
+        self._counter = TokenCounter()
         self._calls = _Calls(ids)
         self.is_cut = False
         self.output_tokens = 0
@@ -39,9 +43,13 @@ class CheckedStream:
 
     async def _checked(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
         has_ended = False
+        tokens = 0
         async for chunk in chunks:
             _mend(chunk)
             self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
+            tokens += sum(self._counter.text(piece) for choice in chunk.choices for piece in _pieces_of(choice.delta))
+            if tokens > self._max_tokens:
+                raise EndlessReplyError(self._max_tokens)
             for choice in chunk.choices:
                 has_ended = has_ended or choice.finish_reason is not None
                 self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
@@ -62,6 +70,14 @@ def _mend(chunk: ChatCompletionChunk) -> None:
     usage = chunk.usage
     if usage and not (_is_count(usage.prompt_tokens) and _is_count(usage.completion_tokens)):
         chunk.usage = None
+
+
+def _pieces_of(delta: ChoiceDelta) -> list[str]:
+    """All that a piece of an answer brings: text, thinking under the names in use, arguments of calls."""
+    extra = delta.model_extra or {}
+    thinking = [extra.get(name) for name in ("reasoning_content", "reasoning")]
+    calls = [call.function.arguments for call in delta.tool_calls or () if call.function]
+    return [piece for piece in (delta.content, *thinking, *calls) if isinstance(piece, str) and piece]
 
 
 def _is_count(value: object) -> bool:

@@ -39,7 +39,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
     type = "openai_chat"
 
-    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int) -> None:
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
         # A local server takes any key, but the client refuses to start without one.
         credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
         self._tidy = TidyOpenAIFormatter()
@@ -51,7 +51,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
             formatter=self._tidy,
             client_kwargs=_client_arguments(base_url),
         )
-        self._line = _Line(base_url, api_key)
+        self._line = _Line(base_url, api_key, max_reply_tokens)
         self._reads_json_calls = is_loopback(base_url)
 
     async def _call_api(
@@ -81,7 +81,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         return self._line.tell(stream)
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
-        checked = CheckedStream(response, self._line.call_ids)
+        checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
         return with_cut_told(parsed, checked)
 
@@ -91,7 +91,7 @@ class DashScopeModel(DashScopeChatModel):
 
     type = "dashscope_chat"
 
-    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int) -> None:
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
         credential = DashScopeCredential(api_key=api_key, base_url=base_url)  # type: ignore[arg-type]
         super().__init__(
             credential,
@@ -101,7 +101,7 @@ class DashScopeModel(DashScopeChatModel):
             formatter=TidyDashScopeFormatter(),
             client_kwargs=_client_arguments(base_url),
         )
-        self._line = _Line(base_url, api_key)
+        self._line = _Line(base_url, api_key, max_reply_tokens)
 
     async def _call_api(
         self,
@@ -121,7 +121,7 @@ class DashScopeModel(DashScopeChatModel):
         return self._line.tell(await self._line.open(messages, ask))
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
-        checked = CheckedStream(response, self._line.call_ids)
+        checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
         return with_cut_told(parsed, checked)
 
@@ -129,8 +129,9 @@ class DashScopeModel(DashScopeChatModel):
 class _Line:
     """What is the same for every provider: retries, call ids that are never used twice, failures in plain words."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
+    def __init__(self, base_url: str, api_key: str, max_reply_tokens: int) -> None:
         self.call_ids = CallIds()
+        self.max_reply_tokens = max_reply_tokens
         self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
         self._address = base_url
         self._secret = api_key

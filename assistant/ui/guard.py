@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 # The types of the ASGI interface itself.
-_Scope = MutableMapping[str, Any]
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-AsgiApp = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+AsgiScope = MutableMapping[str, Any]
+AsgiMessage = MutableMapping[str, Any]
+AsgiReceive = Callable[[], Awaitable[AsgiMessage]]
+AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
+AsgiApp = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
 
 # Gradio compiles its templates in the browser, so 'unsafe-eval' stays; nothing from a model reaches a template.
 _POLICY = (
@@ -29,28 +29,28 @@ _UPLOAD = "/gradio_api/upload"
 
 class Guard:
     """ASGI middleware. `hosts` are the names the page is reached by; `any_address` also takes every IP literal,
-    which a rebound domain name can never be."""
+    which a rebound domain name can never be; `framed_by` lists the pages that may show this one in a frame."""
 
     def __init__(
         self,
         app: AsgiApp,
         hosts: Iterable[str] = (),
         any_address: bool = False,
-        is_space: bool = False,
+        framed_by: str = "",
         on_first_page: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
         self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
         self._any_address = any_address
         self._on_first_page = on_first_page
-        ancestors = "'self' https://huggingface.co https://*.hf.space" if is_space else "'self'"
+        ancestors = f"'self' {framed_by}".rstrip()
         self._headers = [
             (b"content-security-policy", _POLICY.format(ancestors=ancestors).encode()),
             (b"x-content-type-options", b"nosniff"),
             (b"referrer-policy", b"same-origin"),
         ]
 
-    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         """Let the request through, or answer 403."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
@@ -61,7 +61,7 @@ class Guard:
             await _refuse(scope["type"], send)
             return
 
-        async def send_guarded(message: _Message) -> None:
+        async def send_guarded(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *self._headers]
             await send(message)
@@ -119,7 +119,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-async def _refuse(kind: str, send: _Send) -> None:
+async def _refuse(kind: str, send: AsgiSend) -> None:
     if kind == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return

@@ -85,6 +85,7 @@ class Parts:
 
     chat: ChatParts
     memory: MemoryParts
+    person: gr.HTML
     search: gr.Textbox
     hits: gr.HTML
     index: gr.HTML
@@ -117,6 +118,7 @@ def lay_out(banner: str) -> Parts:
         )
         hits, index = _html("", "hits"), _html("", "index-state")
         sessions = _html("", "sessions")
+        person = _html("", "person")
     with gr.Sidebar(position="right", width=400, elem_id="right"), gr.Tabs(elem_id="tabs", selected="memory") as tabs:
         with gr.Tab("Memory", id="memory"):
             files, head, notice = _html("", "files"), _html("", "file-head"), _html("", "file-banner")
@@ -203,6 +205,7 @@ def lay_out(banner: str) -> Parts:
             edit_text,
         ),
         MemoryParts(file, files, head, editor, notice, history),
+        person,
         search,
         hits,
         index,

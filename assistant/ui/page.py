@@ -8,11 +8,14 @@ import importlib
 import inspect
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from assistant.accounts import Account, SignIn
 from assistant.errors import PalimpsestError, SettingsError
 from assistant.settings import Settings
 from assistant.ui.cards import card
@@ -20,16 +23,19 @@ from assistant.ui.guard import Guard, known_hosts
 from assistant.ui.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
-    from gradio import Blocks
+    from gradio import Blocks, Request
 
     from assistant.assembly import Assistant
+    from assistant.ui.rooms import Rooms, WhoAsks
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
-_PUBLIC_BANNER = (
-    "This page is reachable by others. It runs the built-in assistant on a temporary home, tools are off, "
-    "and what you write here is wiped. Run it on your own machine to keep your words."
+_GUEST_BANNER = (
+    "This page is reachable by others. You have a temporary home that nobody else sees, with the built-in assistant "
+    "and without tools; half an hour after you leave it is wiped. Run it on your own machine to keep your words."
 )
+_SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
+_SIGN_IN = "Palimpsest: sign in. Too many wrong passwords let a name wait for a minute."
 
 
 def import_gradio() -> None:
@@ -65,15 +71,18 @@ class PageServer:
     wait: Callable[[], None]
 
 
-def start(settings: Settings, opener: Opener) -> PageServer:
-    """Serve the page now and load the assistant behind it; returns as soon as the page answers."""
+def start(settings: Settings, opener: Opener, framed_by: str = "") -> PageServer:
+    """Serve the page now and load the assistant behind it; returns as soon as the page answers.
+
+    `framed_by` lists, as a content security policy does, the pages that may show this one in a frame.
+    """
     import_gradio()
     # Where no event loop runs, Gradio makes one for every lock it needs and closes none.
     if _runs_in_loop():
-        return _start(settings, opener)
+        return _start(settings, opener, framed_by)
 
     async def start_in_loop() -> PageServer:
-        return _start(settings, opener)
+        return _start(settings, opener, framed_by)
 
     return asyncio.run(start_in_loop())
 
@@ -86,33 +95,42 @@ def _runs_in_loop() -> bool:
     return True
 
 
-def _start(settings: Settings, opener: Opener) -> PageServer:
+def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from starlette.middleware import Middleware
 
     from assistant.ui.layout import head, theme
+    from assistant.ui.rooms import Rooms
+    from assistant.ui.visitors import VisitorCookie
 
-    loading = Loading()
     first_page = asyncio.Event()
-    demo, on_close = build(settings, loading)
+
+    async def keep_open(person: str, loading: Loading) -> None:
+        await _keep_open(loading, partial(opener, person), first_page)
+
+    rooms = Rooms(_who_asks(settings), keep_open)
+    demo = build(settings, rooms)
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
-        # The assistant lives in the loop that serves the page, and ends with it.
-        task = asyncio.create_task(_keep_open(loading, opener, first_page))
+        # The assistants live in the loop that serves the page, and end with it.
+        if not settings.has_guests:
+            rooms.open(_owner(settings))
+        sweeping = asyncio.create_task(rooms.keep_sweeping(), name="rooms")
         try:
             yield
         finally:
-            await on_close()
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+            await rooms.close()
 
     guard = Middleware(
         Guard,  # type: ignore[arg-type]
         hosts=known_hosts(settings.host, settings.space_host),
         any_address=settings.is_public,
-        is_space=settings.is_space,
+        framed_by=_SPACE_FRAMES if settings.is_space else framed_by,
         on_first_page=first_page.set,
     )
+    cookie = Middleware(VisitorCookie, is_space=settings.is_space)  # type: ignore[arg-type]
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
     port = _port(settings)
@@ -121,6 +139,7 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
             server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
             server_port=port,
             prevent_thread_lock=True,
+            inline=False,
             quiet=True,
             show_error=False,
             ssr_mode=False,
@@ -130,7 +149,9 @@ def _start(settings: Settings, opener: Opener) -> PageServer:
             max_file_size="1mb",
             theme=theme(),
             head=head(),
-            app_kwargs={"middleware": [guard], "lifespan": lifespan},
+            auth=_sign_in(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
+            auth_message=_SIGN_IN,
+            app_kwargs={"middleware": [guard, *([cookie] if settings.has_guests else [])], "lifespan": lifespan},
         )
     except OSError as error:
         raise _cannot_listen(settings, port, error) from None
@@ -166,7 +187,7 @@ def _let_queue_rest(demo: Blocks) -> None:
 
 def serve(settings: Settings) -> int:
     """Serve the page until the process is told to end; returns the exit code."""
-    server = start(settings, lambda: _open_assistant(settings))
+    server = start(settings, partial(open_person, settings))
     print(f"Palimpsest is at {server.url}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.wait()
@@ -174,13 +195,49 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _open_assistant(settings: Settings) -> AbstractAsyncContextManager[Assistant]:
-    from assistant.assembly import open_assistant
+def open_person(settings: Settings, person: str) -> AbstractAsyncContextManager[Assistant]:
+    """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
+    from assistant.assembly import open_assistant, open_guest, open_member
 
-    return open_assistant(settings)
+    if settings.has_guests:
+        return open_guest(settings)
+    member = next((account for account in settings.accounts[1:] if account.name == person), None)
+    return open_member(settings, member) if member else open_assistant(settings)
 
 
-async def _keep_open(loading: Loading, opener: Opener, first_page: asyncio.Event) -> None:
+def _owner(settings: Settings) -> str:
+    return settings.accounts[0].name if settings.accounts else ""
+
+
+def _who_asks(settings: Settings) -> WhoAsks:
+    from assistant.ui.visitors import visitor_of
+
+    if settings.has_guests:
+        return visitor_of
+    if settings.accounts:
+        return _signed_in
+    return lambda _: ""
+
+
+def _signed_in(request: Request) -> str:
+    if not request.username:
+        raise PalimpsestError("You are no longer signed in. Load the page again.")
+    return request.username
+
+
+def _sign_in(accounts: Sequence[Account]) -> Callable[[str, str], Awaitable[bool]]:
+    # Gradio awaits it, though its types do not say so: a hash takes the processor for a tenth of a second.
+    sign_in = SignIn(accounts, time.monotonic)
+
+    async def check(name: str, password: str) -> bool:
+        return await asyncio.to_thread(sign_in.check, name, password)
+
+    return check
+
+
+async def _keep_open(
+    loading: Loading, opener: Callable[[], AbstractAsyncContextManager[Assistant]], first_page: asyncio.Event
+) -> None:
     # Loading competes with the first page for the processor, so the page goes first.
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
@@ -199,16 +256,14 @@ def _token_counter(assistant: Assistant) -> Callable[[str], int]:
     return TokenCounter(vocabulary_for(assistant.model.name)).text
 
 
-def build(settings: Settings, loading: Loading) -> tuple[Blocks, Callable[[], Awaitable[None]]]:
-    """The page and what to await when it closes."""
+def build(settings: Settings, rooms: Rooms) -> Blocks:
+    """The page."""
     import gradio as gr
 
     from assistant.ui.layout import lay_out
-    from assistant.ui.live import LiveViews
     from assistant.ui.wiring import wire
 
-    views = LiveViews()
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
-        parts = lay_out(str(card("banner", text=_PUBLIC_BANNER)) if settings.is_public else "")
-        wire(demo, parts, loading, views)
-    return demo, views.close
+        parts = lay_out(str(card("banner", text=_GUEST_BANNER)) if settings.has_guests else "")
+        wire(demo, parts, rooms)
+    return demo

@@ -11,13 +11,12 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat import ChatDesk, tell_refusals
+from assistant.ui.chat import tell_refusals
 from assistant.ui.edit_box import Draft
 from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
-from assistant.ui.live import LiveViews
-from assistant.ui.loading import Loading
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile
+from assistant.ui.memory_panel import MemoryFace, OpenFile
+from assistant.ui.rooms import Rooms
 from assistant.ui.search_panel import find_html, index_html
 
 _Values = list[object]
@@ -34,40 +33,43 @@ _TYPED: dict[str, Any] = {**_QUEUED, "trigger_mode": "always_last"}
 _QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 
 
-def wire(demo: gr.Blocks, parts: Parts, loading: Loading, views: LiveViews) -> None:
-    """Connect every component to the two desks."""
-    _wire_chat(demo, parts, ChatDesk(loading, views))
-    _wire_memory(demo, parts, loading, MemoryDesk())
-    _wire_search(parts, loading)
+def wire(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
+    """Connect every component to the desks in the room of whoever uses it."""
+    _wire_chat(demo, parts, rooms)
+    _wire_memory(demo, parts, rooms)
+    _wire_search(parts, rooms)
+    # Whatever stands in the layout is the same for everybody, so the name comes after it.
+    demo.load(_tell_person, None, parts.person, **_QUICK)
 
 
-def _wire_chat(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.chat.outputs()
     tab, composer = parts.chat.tab, parts.chat.composer
 
     async def load(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in desk.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+        async for face in rooms.enter(request).chat.load(str(request.query_params.get("c", "")), _tab_hash(request)):
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(desk.send(text, shown, _tab_hash(request))):
+        async for face in tell_refusals(rooms.enter(request).chat.send(text, shown, _tab_hash(request))):
             yield face.values()
 
     async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(desk.start_new(_tab_hash(request))):
+        async for face in tell_refusals(rooms.enter(request).chat.start_new(_tab_hash(request))):
             yield face.values()
 
     demo.load(load, None, outputs, **_QUEUED)
     composer.submit(send, [composer, tab], outputs, **_QUEUED)
     parts.new_chat.click(start_new, None, outputs, **_QUEUED)
-    _wire_edit(parts, desk)
-    _wire_cards(demo, parts, desk)
+    _wire_edit(parts, rooms)
+    _wire_cards(demo, parts, rooms)
 
 
-def _wire_edit(parts: Parts, desk: ChatDesk) -> None:
+def _wire_edit(parts: Parts, rooms: Rooms) -> None:
     chat = parts.chat
 
     async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        desk = rooms.enter(request).chat
         async for face in tell_refusals(desk.send_again(text, draft, shown, _tab_hash(request))):
             yield face.values()
 
@@ -81,28 +83,30 @@ def _wire_edit(parts: Parts, desk: ChatDesk) -> None:
     parts.cancel_edit.click(lambda: without_edit(Face()).values(), None, chat.outputs(), **_QUICK)
 
 
-def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
+def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
-        async for face in tell_refusals(desk.act(name, target, shown, _tab_hash(request))):
+        async for face in tell_refusals(rooms.enter(request).chat.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(desk.compact(hint, shown, _tab_hash(request))):
+        async for face in tell_refusals(rooms.enter(request).chat.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
-    async def look_ahead(shown: Tab) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(desk.look_ahead(shown)):
+    async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
+        async for face in tell_refusals(rooms.enter(request).chat.look_ahead(shown)):
             yield face.values()
 
     async def tick(shown: Tab, request: gr.Request) -> _Values:
-        face = desk.tick(shown, _tab_hash(request))
+        room = rooms.entered(request)
+        face = room.chat.tick(shown, _tab_hash(request)) if room else None
         return _unchanged(len(outputs)) if face is None else face.values()
 
     async def leave(request: gr.Request) -> None:
-        desk.leave(_tab_hash(request))
+        if room := rooms.entered(request):
+            room.chat.leave(_tab_hash(request))
 
     parts.chat_bus.select(act, tab, outputs, **_QUEUED)
     compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **_QUEUED)
@@ -112,12 +116,13 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, desk: ChatDesk) -> None:
     demo.unload(leave)
 
 
-def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+def _wire_memory(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = [*parts.memory.outputs(), parts.tabs]
     inputs = [parts.memory.file, parts.memory.editor]
 
-    async def act(file: OpenFile, editor: str | None, event: gr.EventData) -> _Values:
-        loaded, text = await loading.ready(), editor or ""
+    async def act(file: OpenFile, editor: str | None, request: gr.Request, event: gr.EventData) -> _Values:
+        room, text = rooms.enter(request), editor or ""
+        loaded, desk = await room.loading.ready(), room.memory
         match _action(event):
             case ("open-file" | "open-hit") as name, target:
                 path = target.rpartition(":")[0] if name == "open-hit" else target
@@ -138,41 +143,47 @@ def _wire_memory(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDe
         return [*_memory_values(face), gr.skip()]
 
     parts.memory_bus.select(act, inputs, outputs, **_QUEUED)
-    _wire_editor(demo, parts, loading, desk)
+    _wire_editor(demo, parts, rooms)
 
 
-def _wire_editor(demo: gr.Blocks, parts: Parts, loading: Loading, desk: MemoryDesk) -> None:
+def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.memory.outputs()
     inputs = [parts.memory.file, parts.memory.editor]
 
-    async def save(file: OpenFile, editor: str | None) -> _Values:
-        return _memory_values(desk.save(await loading.ready(), file, editor or ""))
+    async def save(file: OpenFile, editor: str | None, request: gr.Request) -> _Values:
+        room = rooms.enter(request)
+        return _memory_values(room.memory.save(await room.loading.ready(), file, editor or ""))
 
-    async def load() -> AsyncIterator[_Values]:
+    async def load(request: gr.Request) -> AsyncIterator[_Values]:
         try:
-            yield _memory_values(desk.poll(await loading.ready(), OpenFile(), ""))
+            room = rooms.enter(request)
+            yield _memory_values(room.memory.poll(await room.loading.ready(), OpenFile(), ""))
         except PalimpsestError:
             # The conversation's side of the page says why.
             yield _unchanged(len(outputs))
 
-    async def poll(file: OpenFile, editor: str | None) -> _Values:
-        loaded = loading.loaded
-        return _unchanged(len(outputs)) if loaded is None else _memory_values(desk.poll(loaded, file, editor or ""))
+    async def poll(file: OpenFile, editor: str | None, request: gr.Request) -> _Values:
+        room = rooms.entered(request)
+        loaded = room.loading.loaded if room else None
+        if room is None or loaded is None:
+            return _unchanged(len(outputs))
+        return _memory_values(room.memory.poll(loaded, file, editor or ""))
 
     demo.load(load, None, outputs, **_QUEUED)
     parts.save.click(save, inputs, outputs, **_QUEUED)
     parts.timer.tick(poll, inputs, outputs, **_QUICK)
 
 
-def _wire_search(parts: Parts, loading: Loading) -> None:
-    async def find(typed: str) -> object:
+def _wire_search(parts: Parts, rooms: Rooms) -> None:
+    async def find(typed: str, request: gr.Request) -> object:
         try:
-            return await find_html((await loading.ready()).assistant, typed)
+            return await find_html((await rooms.enter(request).loading.ready()).assistant, typed)
         except PalimpsestError as error:
             return str(card("notice", text=str(error), level="warning"))
 
-    async def tell_index(shown: str) -> _Values:
-        loaded = loading.loaded
+    async def tell_index(shown: str, request: gr.Request) -> _Values:
+        room = rooms.entered(request)
+        loaded = room.loading.loaded if room else None
         if loaded is None:
             return _unchanged(2)
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
@@ -189,6 +200,10 @@ def _memory_values(face: MemoryFace) -> _Values:
         gr.Warning(html.escape(face.problem))
     texts = [face.files, face.head, face.text, face.banner, face.history]
     return [face.file, *(gr.skip() if text is None else text for text in texts)]
+
+
+def _tell_person(request: gr.Request) -> object:
+    return str(card("person", name=request.username)) if request.username else gr.skip()
 
 
 def _action(event: gr.EventData) -> tuple[str, str]:

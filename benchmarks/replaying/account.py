@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.artifacts import ARTIFACT_ID_KEY
-from assistant.journal import Journal
-from assistant.journal_rows import BlockRow, QueuedRow, Row
+from assistant.journal.journal import Journal
+from assistant.journal.rebuild import chain_of, record_of
+from assistant.journal.rows import BlockRow, QueuedRow, Row
 from assistant.messages import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
-from assistant.rebuild import chain_of, record_of
 from assistant.session_file import Session
 
 

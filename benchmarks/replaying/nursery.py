@@ -23,7 +23,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.conversation import Conversation
 from assistant.events import ContextCompressed, TurnFailed, TurnFinished
 from assistant.home import open_store
-from assistant.journal_rows import BlockRow
+from assistant.journal.rows import BlockRow
 from assistant.settings import Settings
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from assistant.agent.approvals import Rules, Verdict, judge
+from assistant.agent.approvals import Refusal, Rules, Verdict, judge
+from assistant.prompts import render
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def test_a_link_to_a_secret_file_is_refused(rules: Rules) -> None:
 @pytest.mark.parametrize("tool", ["Read", "Write"])
 @pytest.mark.parametrize("path", ["/x\0y", "\ud800", ["/etc/passwd"], 7], ids=["nul", "surrogate", "list", "number"])
 def test_what_cannot_be_a_path_is_refused(rules: Rules, tool: str, path: object) -> None:
-    assert judge(tool, {"file_path": path}, rules) == Verdict("deny", "That is not a path.")
+    assert judge(tool, {"file_path": path}, rules) == Verdict("deny", refusal="no_path")
 
 
 def test_a_path_too_long_for_any_file_raises_nothing(rules: Rules) -> None:
@@ -185,3 +187,9 @@ def test_with_tools_off_only_the_memory_tools_are_left(rules: Rules) -> None:
     off = Rules("off", rules.home, rules.start_folder)
     assert judge("Read", {"file_path": str(rules.home / "SOUL.md")}, off).behavior == "deny"
     assert judge("memory_search", {"query": "x"}, off) == Verdict("allow")
+
+
+def test_every_refusal_has_its_words_in_both_languages() -> None:
+    for language in ("en", "zh"):
+        words = [render("tool_refused", language, refusal=name, subject="x") for name in get_args(Refusal)]
+        assert len({word for word in words if word}) == len(get_args(Refusal))

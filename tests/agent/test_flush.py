@@ -9,7 +9,7 @@ from pathlib import Path
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.journal_rows import FlushRow
+from assistant.journal.rows import FlushRow
 from assistant.messages import ToolCallBlock, text_of
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
@@ -80,7 +80,7 @@ async def test_a_flush_that_fails_leaves_a_note_made_by_code(home: Path) -> None
     model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], ModelError("Nobody answers.")])
     async with scripted_assistant(home, model, memory="on") as assistant:
         conversation = assistant.conversations.create()
-        await say(assistant, conversation, LONG)
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
         await say(assistant, conversation, "And now?")
         await say(assistant, conversation, "/compact")
         await assistant.flushes.wait()
@@ -89,5 +89,7 @@ async def test_a_flush_that_fails_leaves_a_note_made_by_code(home: Path) -> None
     (note,) = [path.read_text(encoding="utf-8") for path in (home / "memory").glob("*.md")]
     assert "written by the program, not by a model" in note
     assert "- what was said about progress, kept for whoever goes on from here" in note
+    assert "## Said by the person on " in note
+    assert OAT in note.splitlines()
     assert [row.state for row in rows if isinstance(row, FlushRow)] == ["failed"]
     assert sum(isinstance(row, CompactionRecord) for row in rows) == 1

@@ -22,7 +22,9 @@ def written() -> list[tuple[Path, str]]:
 
 @pytest.fixture
 def backend(tmp_path: Path, written: list[tuple[Path, str]]) -> ToolBackend:
-    return ToolBackend(tmp_path, lambda path: path.name == "USER.md", lambda path, text: written.append((path, text)))
+    return ToolBackend(
+        tmp_path, tmp_path, lambda path: path.name == "USER.md", lambda path, text: written.append((path, text))
+    )
 
 
 def children_that_run(marker: str) -> list[str]:
@@ -136,6 +138,21 @@ async def test_ripgrep_never_searches_secret_files(backend: ToolBackend, tmp_pat
     found = await Grep(backend=backend).call("needle", str(tmp_path), glob=".env mcp.json MCP.json *.txt")
     assert [block.text for block in found.content if isinstance(block, TextBlock)] == [str(tmp_path / "open.txt")]
     assert found.state == ToolResultState.SUCCESS
+
+
+@pytest.mark.parametrize("name", ["copy.txt", "{a}[b]*.txt", "!odd.txt"])
+async def test_ripgrep_does_not_find_a_secret_file_by_another_name(
+    backend: ToolBackend, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / ".env").write_text("needle", encoding="utf-8")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / name).hardlink_to(tmp_path / ".env")
+    (tmp_path / "deep" / "link.txt").symlink_to(tmp_path / ".env")
+    (tmp_path / "open.txt").write_text("needle", encoding="utf-8")
+    found = await Grep(backend=backend).call("needle", str(tmp_path), glob="*.txt")
+    assert [block.text for block in found.content if isinstance(block, TextBlock)] == [str(tmp_path / "open.txt")]
+    with pytest.raises(OSError, match="holds secrets"):
+        await backend.read_file(str(tmp_path / "deep" / name))
 
 
 async def test_a_memory_file_is_written_by_its_one_writer(

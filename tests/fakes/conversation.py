@@ -464,6 +464,9 @@ class FakeConversations:
             raise SessionNotFoundError(session_id)
         return self.known[session_id]
 
+    def all_open(self) -> tuple[FakeConversation, ...]:
+        return tuple(self.known.values())
+
     def create(self) -> FakeConversation:
         return self.add(f"session-{len(self.known) + 1}", "")
 

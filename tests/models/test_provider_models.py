@@ -38,11 +38,11 @@ KEY = "sk-very-secret-key"
 
 
 def openai_model(provider: StrictProvider, key: str = KEY) -> OpenAICompatibleModel:
-    return OpenAICompatibleModel("strict-7b", provider.base_url, key, 16_000)
+    return OpenAICompatibleModel("strict-7b", provider.base_url, key, 16_000, 1_000)
 
 
 def dashscope_model(provider: StrictProvider) -> DashScopeModel:
-    return DashScopeModel("strict-7b", provider.dashscope_url, KEY, 16_000)
+    return DashScopeModel("strict-7b", provider.dashscope_url, KEY, 16_000, 1_000)
 
 
 both_classes = pytest.mark.parametrize("make_model", [openai_model, dashscope_model])

@@ -67,7 +67,12 @@ async def test_every_answer_forbids_to_call_outside() -> None:
 
 
 async def test_a_space_may_be_shown_in_its_frame_under_its_name() -> None:
-    guard = Guard(answer_ok, hosts=known_hosts("", "me-app.hf.space, other.example"), any_address=True, is_space=True)  # type: ignore[arg-type]
+    guard = Guard(
+        answer_ok,
+        hosts=known_hosts("", "me-app.hf.space, other.example"),
+        any_address=True,
+        framed_by="https://huggingface.co https://*.hf.space",
+    )  # type: ignore[arg-type]
     status, headers = await ask(guard, host="me-app.hf.space")
     assert status == 200
     assert b"https://*.hf.space" in headers[b"content-security-policy"]

@@ -13,6 +13,7 @@ from agentscope.permission import PermissionBehavior, PermissionDecision
 from assistant.agent.approvals import Rules, judge
 from assistant.atomic_io import storable
 from assistant.messages import ToolCallBlock, ToolCallState, call_arguments
+from assistant.prompts import Language, render
 
 _BEHAVIORS = {
     "allow": PermissionBehavior.ALLOW,
@@ -24,8 +25,9 @@ _BEHAVIORS = {
 class ApprovalHook(MiddlewareBase):
     """Replaces AgentScope's permission engine: its read-only fast path would read any file of the machine."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, language: Callable[[], Language]) -> None:
         self._rules = rules
+        self._language = language
 
     async def on_check_permission(
         self,
@@ -43,7 +45,10 @@ class ApprovalHook(MiddlewareBase):
             _write_out(agent, input_kwargs["tool_call"].id, arguments)
         if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
             return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="The person allowed this call.")
-        return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=verdict.reason, bypass_immune=True)
+        message = verdict.reason
+        if verdict.refusal is not None:
+            message = render("tool_refused", self._language(), refusal=verdict.refusal, subject=verdict.subject)
+        return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=message, bypass_immune=True)
 
 
 def _write_out(agent: Agent, call_id: str, arguments: dict[str, object]) -> None:

@@ -31,7 +31,7 @@ from assistant.models.scripted import ScriptedModel
 async def test_the_decision_on_a_call(
     tmp_path: Path, command: str, state: ToolCallState, behavior: PermissionBehavior
 ) -> None:
-    hook = ApprovalHook(Rules("ask", tmp_path, tmp_path))
+    hook = ApprovalHook(Rules("ask", tmp_path, tmp_path), lambda: "en")
     call = ToolCallBlock(id="call_1", name="Bash", input=json.dumps({"command": command}), state=state)
     state_of_agent = AgentState(context=[AssistantMsg("palimpsest", [call])])
     agent = build_agent(ScriptedModel([]), Toolkit(tools=[Bash()]), state_of_agent, [hook])

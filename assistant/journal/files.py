@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from assistant.journal_rows import read_row
+from assistant.journal.rows import read_row
 
 _DAY_FILE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl\Z")
 _TAIL_BYTES = 128

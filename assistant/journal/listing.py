@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assistant.journal_files import FollowedFiles, Line
-from assistant.journal_rows import BlockRow, DeletedRow, Row, instant, read_row
+from assistant.journal.files import FollowedFiles, Line
+from assistant.journal.rows import BlockRow, DeletedRow, Row, instant, read_row
 from assistant.json_parsing import parse_json
 from assistant.messages import TextBlock
 

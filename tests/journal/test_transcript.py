@@ -15,7 +15,8 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal_rows import BlockRow, DroppedRow, FlushRow, RecalledRow, Row, UndoneRow
+from assistant.journal.rows import BlockRow, DroppedRow, FlushRow, RecalledRow, Row, UndoneRow
+from assistant.journal.transcript import events_of_rows
 from assistant.messages import (
     Base64Source,
     Block,
@@ -28,7 +29,6 @@ from assistant.messages import (
     ToolResultBlock,
     ToolResultState,
 )
-from assistant.transcript import events_of_rows
 
 ASKED = "2026-05-02T12:00:00.000+08:00"
 ANSWERED = "2026-05-02T12:00:09.000+08:00"

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from assistant.artifacts import ARTIFACT_ID_KEY
 from assistant.atomic_io import append_lines, cut_torn_tail, encode, hold_lock, replace_file
-from assistant.journal_files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
-from assistant.journal_list import JournalList, JournalSession
-from assistant.journal_rows import (
+from assistant.journal.files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
+from assistant.journal.listing import JournalList, JournalSession
+from assistant.journal.rows import (
     BlockRow,
     DroppedRow,
     Row,
@@ -170,7 +170,6 @@ class Journal:
         ]
 
     def _write(self, rows: Sequence[Row]) -> list[BlockKey]:
-        path = day_file(self._folder, self._now().date())
         with self._guard, hold_lock(self._folder / "journal"):
             session_ids = {row.session_id for row in rows if isinstance(row, BlockRow)}
             standing = {session_id: self._read_on(session_id).keys for session_id in session_ids}
@@ -180,6 +179,7 @@ class Journal:
                 if not isinstance(row, BlockRow) or written_key(row.key) not in standing[row.session_id]
             ]
             if new_rows:
+                path = _file_to_append(self._folder, self._now())
                 _append(path, [row_line(row) for row in new_rows])
         return [written_key(row.key) for row in new_rows if isinstance(row, BlockRow)]
 
@@ -211,6 +211,20 @@ def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
     blocks = [row.block for row in rows if isinstance(row, BlockRow)]
     named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
     return list(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+
+def _file_to_append(folder: Path, now: datetime) -> Path:
+    """The file of the day; that of a later day where the clock was set back since, so that what is new stands last.
+
+    A person who travelled has an earlier day too, but no later moment.
+    """
+    today = day_file(folder, now.date())
+    later = [path for path in day_files(folder) if path.name > today.name]
+    for path in reversed(later):
+        rows = [row for line in read_lines(path) if (row := read_row(line.content))]
+        if rows and max(instant(row.at) for row in rows) > now.timestamp():
+            return path
+    return today
 
 
 def _append(path: Path, lines: Iterable[str]) -> None:

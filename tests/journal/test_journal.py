@@ -15,9 +15,9 @@ import pytest
 from assistant.atomic_io import append_lines
 from assistant.compaction.record import CompactionRecord
 from assistant.events import RecalledLine
-from assistant.journal import RECALL_SOURCE, Journal
-from assistant.journal_list import JournalSession
-from assistant.journal_rows import (
+from assistant.journal.journal import RECALL_SOURCE, Journal
+from assistant.journal.listing import JournalSession
+from assistant.journal.rows import (
     BlockRow,
     DeletedRow,
     DroppedRow,
@@ -300,6 +300,28 @@ def test_rows_are_in_order_of_time_when_the_person_travels_west(tmp_path: Path) 
         "2026-05-02.jsonl",
     ]
     assert keys_of(journal_in(tmp_path).rows("s")) == block_keys([question(number) for number in range(4)])
+
+
+@pytest.mark.parametrize("days_back", [1, 40, 30_000])
+def test_what_is_written_after_the_clock_was_set_back_over_midnight_stands_last(tmp_path: Path, days_back: int) -> None:
+    moments = [datetime(2126, 11, 28, 22, tzinfo=EAST), datetime(2126, 11, 30, 9, tzinfo=EAST)]
+    moments += [moments[1] - timedelta(days=days_back), moments[1] + timedelta(days=1)]
+    workspace = Workspace(tmp_path)
+    for number, moment in enumerate(moments):
+        journal = Journal(workspace, lambda moment=moment: moment)
+        journal.append_missing("s", "owner", [UserMsg("user", [TextBlock(id=f"b{number}", text="x")], id=f"m{number}")])
+    rows = Journal(workspace, lambda: moments[0]).rows("s")
+    assert [row.message_id for row in rows if isinstance(row, BlockRow)] == ["m0", "m1", "m2", "m3"]
+
+
+def test_who_travels_west_over_midnight_writes_into_the_day_it_is_there(tmp_path: Path) -> None:
+    moments = [datetime(2026, 11, 30, 1, tzinfo=EAST), datetime(2026, 11, 29, 18, tzinfo=timezone(timedelta(hours=0)))]
+    for number, moment in enumerate(moments):
+        journal = Journal(Workspace(tmp_path), lambda moment=moment: moment)
+        journal.append_missing("s", "owner", [UserMsg("user", [TextBlock(id=f"b{number}", text="x")], id=f"m{number}")])
+    assert (tmp_path / "dialog" / "2026-11-29.jsonl").read_text("utf-8").count("m1") == 1
+    rows = Journal(Workspace(tmp_path), lambda: moments[1]).rows("s")
+    assert [row.message_id for row in rows if isinstance(row, BlockRow)] == ["m0", "m1"]
 
 
 def test_a_clock_set_back_does_not_reorder_what_was_appended(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from assistant.compaction.record import CompactionRecord
-from assistant.journal_rows import BlockRow, DroppedRow, Row, UndoneRow
+from assistant.journal.rows import BlockRow, DroppedRow, Row, UndoneRow
 from assistant.messages import Block, BlockKey, BlockKind, Msg, copy_with_blocks, iterate_blocks
 
 NEWEST: Final = "newest"

@@ -23,7 +23,8 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.healing import INTERRUPTED_OUTPUT
-from assistant.journal_rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow
+from assistant.journal.rebuild import NEWEST, standing_ids, undone_ids
+from assistant.journal.rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow
 from assistant.messages import (
     DataBlock,
     HintBlock,
@@ -36,7 +37,6 @@ from assistant.messages import (
     block_text,
     result_text,
 )
-from assistant.rebuild import NEWEST, standing_ids, undone_ids
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.compaction.record import CompactionRecord
-from assistant.journal_rows import BlockRow, DroppedRow, Row, UndoneRow
+from assistant.journal.rebuild import NEWEST, RebuiltContext, complete_messages, rebuild_messages
+from assistant.journal.rows import BlockRow, DroppedRow, Row, UndoneRow
 from assistant.messages import (
     AssistantMsg,
     BlockKey,
@@ -17,7 +18,6 @@ from assistant.messages import (
     UserMsg,
     block_keys,
 )
-from assistant.rebuild import NEWEST, RebuiltContext, complete_messages, rebuild_messages
 
 AT = "2026-05-02T12:00:00.000+08:00"
 CREATED = "2026-05-02T12:00:00"

@@ -1,0 +1,129 @@
+"""One room for each person on the page: their assistant, and the desks that serve their tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+
+import gradio as gr
+
+from assistant.errors import PalimpsestError
+from assistant.ui.chat import ChatDesk
+from assistant.ui.live import LiveViews
+from assistant.ui.loading import Loading
+from assistant.ui.memory_panel import MemoryDesk
+
+IDLE_SECONDS = 1_800.0
+"""How long a room stays open that no tab has asked anything of; an open tab asks every few seconds."""
+MAX_ROOMS = 24
+"""Open at once: each holds an index, and some 150 MB of weights where vectors are made on this machine."""
+SWEEP_SECONDS = 60.0
+_MAX_TABS = 10_000
+_FULL = (
+    "As many people are here as this page has room for. Come back in half an hour, or run Palimpsest on a machine "
+    "of your own."
+)
+_FOREIGN_TAB = "This tab was opened by somebody else. Load the page again."
+
+WhoAsks = Callable[[gr.Request], str]
+"""The person behind a request; everything that is theirs hangs on this word."""
+KeepOpen = Callable[[str, Loading], Coroutine[None, None, None]]
+"""Loads the assistant of a person and keeps it open until cancelled."""
+
+
+class Room:
+    """What one person has on the page."""
+
+    def __init__(self) -> None:
+        self.loading = Loading()
+        self.views = LiveViews()
+        self.chat = ChatDesk(self.loading, self.views)
+        self.memory = MemoryDesk()
+        self.seen_seconds = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a turn runs that nobody may cut."""
+        loaded = self.loading.loaded
+        return loaded is not None and any(one.is_running for one in loaded.assistant.conversations.all_open())
+
+
+class Rooms:
+    """Opens a room when its person comes and closes it when they have been gone for long; lives in the page's loop."""
+
+    def __init__(
+        self, who_asks: WhoAsks, keep_open: KeepOpen, now_seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._who_asks = who_asks
+        self._keep_open = keep_open
+        self._now_seconds = now_seconds
+        self._rooms: dict[str, Room] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        # A tab's state is kept under a name the browser chooses, so nobody may use the name of another's tab.
+        self._tabs: dict[str, str] = {}
+
+    def enter(self, request: gr.Request) -> Room:
+        """The room of whoever asks, opened now where it was not; one that says why where they cannot have it."""
+        try:
+            person = self._person(request)
+            room = self._rooms.get(person) or self.open(person)
+        except PalimpsestError as error:
+            room = Room()
+            room.loading.fail(error)
+        room.seen_seconds = self._now_seconds()
+        return room
+
+    def entered(self, request: gr.Request) -> Room | None:
+        """The room of whoever asks if it is open."""
+        try:
+            room = self._rooms.get(self._person(request))
+        except PalimpsestError:
+            return None
+        if room is not None:
+            room.seen_seconds = self._now_seconds()
+        return room
+
+    def open(self, person: str) -> Room:
+        """Open the room of a person before they ask. Raises `PalimpsestError` when there is no place left."""
+        if len(self._rooms) >= MAX_ROOMS:
+            raise PalimpsestError(_FULL)
+        room = self._rooms[person] = Room()
+        room.seen_seconds = self._now_seconds()
+        self._tasks[person] = asyncio.create_task(self._keep_open(person, room.loading), name="room")
+        return room
+
+    async def close_idle(self) -> None:
+        """Close the rooms that nobody has asked anything of for half an hour and where no turn runs."""
+        oldest = self._now_seconds() - IDLE_SECONDS
+        for person, room in list(self._rooms.items()):
+            if room.seen_seconds < oldest and not room.is_busy:
+                await self._close(person)
+
+    async def keep_sweeping(self) -> None:
+        """Close idle rooms once a minute, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            await self.close_idle()
+
+    async def close(self) -> None:
+        """Close all of them; every turn ends, every flush writes."""
+        for person in list(self._rooms):
+            await self._close(person)
+
+    async def _close(self, person: str) -> None:
+        # Until it is closed nobody may open the same home again.
+        room, task = self._rooms[person], self._tasks[person]
+        await room.views.close()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        del self._rooms[person], self._tasks[person]
+        self._tabs = {tab: known for tab, known in self._tabs.items() if known != person}
+
+    def _person(self, request: gr.Request) -> str:
+        person, tab = self._who_asks(request), str(request.session_hash or "")
+        if self._tabs.setdefault(tab, person) != person:
+            raise PalimpsestError(_FOREIGN_TAB)
+        while len(self._tabs) > _MAX_TABS:
+            del self._tabs[next(iter(self._tabs))]
+        return person
