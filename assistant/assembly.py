@@ -44,7 +44,7 @@ from assistant.conversations import Conversations
 from assistant.errors import HomeInUseError, ModelError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished, MemoryChanged
-from assistant.home import Store, cancel_task, make_forgetter, open_home
+from assistant.home import Store, cancel_task, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
 from assistant.messages import Msg
@@ -112,6 +112,7 @@ class Assistant:
         self.shows = Shows(lambda language: open_show(self.settings, language, SHOW_PACE))
         self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
+        self.trash = make_trash(store, index, self._stop_flushes)
         self.notes.on_change.append(self._tell_change)
 
     @property
@@ -210,6 +211,10 @@ class Assistant:
         await self.flushes.cut()
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
         await self.conversations.close()
+
+    async def _stop_flushes(self, session_ids: set[str]) -> None:
+        """What is deleted for good is not written into memory any more."""
+        await self.flushes.cut_of(session_ids)
 
     def _make_flusher(self) -> Flusher:
         fit = self._compactor if self.settings.memory == "on" else None

@@ -15,7 +15,7 @@ from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from assistant.errors import PalimpsestError
+from assistant.errors import PalimpsestError, WrongUseError
 from assistant.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
 from assistant.openclaw import commands as openclaw
 from assistant.settings import Settings, load_settings
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(options)
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
-        return FAILED
+        return WRONG_USE if isinstance(error, WrongUseError) else FAILED
     except KeyboardInterrupt:
         return FAILED
     except BrokenPipeError:
@@ -73,8 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     serve.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
 
-    sessions = commands.add_parser("sessions", parents=[common], help="list conversations")
-    sessions.add_argument("--json", action="store_true")
+    _add_session_parsers(commands, common)
 
     compact = commands.add_parser("compact", parents=[common], help="compress a conversation's context now")
     compact.add_argument("--session", metavar="ID", required=True)
@@ -103,6 +102,29 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_session_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
+    sessions = commands.add_parser(
+        "sessions",
+        parents=[common],
+        help="list conversations, rename one, move one to the trash or back",
+        description="List the conversations, newest first; with an action change one of them.",
+    )
+    sessions.add_argument("--trash", action="store_true", help="list those in the trash")
+    sessions.add_argument("--json", action="store_true")
+    actions = sessions.add_subparsers(dest="action", metavar="ACTION")
+    # What stands before the action must not be undone by the default of what may stand after it.
+    home = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    home.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
+    rename = actions.add_parser("rename", parents=[home], help="give a conversation another title")
+    rename.add_argument("session", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    for name, help_text in (("trash", "move a conversation to the trash"), ("restore", "take one back out of it")):
+        action = actions.add_parser(name, parents=[home], help=help_text)
+        action.add_argument("session", metavar="ID")
+    empty = actions.add_parser("empty-trash", parents=[home], help="delete what is in the trash for good")
+    empty.add_argument("--yes", action="store_true", help="without asking")
 
 
 def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
@@ -175,7 +197,9 @@ def _run(options: argparse.Namespace) -> int:
             chosen = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
             return serve(settings.model_copy(update=chosen))
         case "sessions":
-            return _list_sessions(settings, options.json)
+            from assistant.home_commands import run_sessions
+
+            return run_sessions(settings, options)
         case name if name in openclaw.COMMANDS:
             from assistant.redaction import mask_secrets
 
@@ -215,17 +239,6 @@ def _print_hash() -> int:
     return DONE
 
 
-def _list_sessions(settings: Settings, as_json: bool) -> int:
-    from assistant.home import open_store
-
-    for summary in open_store(settings).sessions.list():
-        if as_json:
-            print(json.dumps(asdict(summary), ensure_ascii=False))
-        else:
-            print(f"{summary.session_id}  {summary.updated_at[:16]}  {summary.title}")
-    return DONE
-
-
 def _examine(settings: Settings, as_json: bool) -> int:
     from assistant.doctor import examine, findings_json, findings_text
 
@@ -256,7 +269,7 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
 
     async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
         if assistant.other_owner:
-            print(f"{assistant.other_owner} This conversation goes on beside it.", file=sys.stderr)
+            print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
         if options.command == "chat":
             conversation = _chosen(assistant, options.session)
             if options.once is not None:

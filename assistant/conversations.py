@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from assistant.conversation import Conversation
 from assistant.prompts import Language
-from assistant.session_file import Session
+from assistant.session_file import Session, title_from
 from assistant.sessions import Sessions, SessionSummary
 
 OpenConversation = Callable[[Session], Conversation]
@@ -75,16 +75,36 @@ class Conversations:
         """Every conversation on disk, used last first."""
         return self._sessions.list()
 
+    def trashed(self) -> list[SessionSummary]:
+        """The conversations in the trash, newest first."""
+        return self._sessions.trashed()
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Give a conversation another title, open or not; raises `SessionNotFoundError` and `SessionInUseError`."""
+        if conversation := self._open.get(session_id):
+            conversation.rename(title_from(title))
+            return
+        with self._sessions.open_lock(session_id):
+            self._sessions.rename(session_id, title)
+
     def reopen(self, model_line: str) -> None:
         """Take conversations again after `close`, with another model."""
         self.model_line = model_line
 
     async def trash(self, session_id: str) -> None:
-        """Put a conversation into the trash; a running turn is ended first."""
+        """Put a conversation into the trash; a running turn is ended first.
+
+        Raises `SessionNotFoundError`, and `SessionInUseError` when another process has it open.
+        """
         if conversation := self._open.pop(session_id, None):
             await conversation.close()
             self._release(session_id)
-        self._sessions.trash(session_id)
+        with self._sessions.open_lock(session_id):
+            self._sessions.trash(session_id)
+
+    def restore(self, session_id: str) -> None:
+        """Take a conversation back out of the trash; raises `SessionNotFoundError`."""
+        self._sessions.restore(session_id)
 
     async def close(self) -> None:
         """End every running turn; none is open on return, also where one was opened meanwhile."""

@@ -1,6 +1,7 @@
 """Every exception of the assistant, by who reads it.
 
 PalimpsestError                 shown to the person in one line
+├── WrongUseError               a command line that asks for nothing, or for two things at once
 ├── SettingsError               a variable has an unknown or impossible value
 ├── WorkspaceError              a path leaves the home, or the home cannot be used
 ├── HomeInUseError              another process owns the home
@@ -29,6 +30,10 @@ class PalimpsestError(Exception):
     """Anything that is told to the person in one line."""
 
 
+class WrongUseError(PalimpsestError):
+    """A command line that asks for nothing, or for two things at once."""
+
+
 class SettingsError(PalimpsestError):
     """A variable has an unknown or impossible value."""
 
@@ -48,7 +53,8 @@ class HomeInUseError(PalimpsestError):
     def __init__(self, home: str, pid: int | None, address: str | None) -> None:
         owner = f"process {pid}" if pid else "another process"
         where = f", its page is at {address}" if address else ""
-        super().__init__(f"{home} is in use by {owner}{where}. Use that page, or stop it first.")
+        self.whose = f"{home} is in use by {owner}{where}."
+        super().__init__(f"{self.whose} Use that page, or stop it first.")
         self.pid = pid
         self.address = address
 

@@ -25,6 +25,7 @@ from assistant.ownership import HomeOwnership
 from assistant.redaction import mask_secrets
 from assistant.sessions import Sessions
 from assistant.settings import Settings
+from assistant.trash import Trash
 from assistant.workspace import Workspace
 
 _LEFT_OVER_SECONDS = 3_600.0
@@ -87,6 +88,7 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
         if is_index_left:
             await index.sync_words()
             stack.push_async_callback(cancel_task, asyncio.create_task(_clear_index(store, index), name="forget"))
+        store.notes.on_change.append(lambda _: index.expect_change())
         yield Home(settings, store, index, other_owner)
 
 
@@ -140,6 +142,18 @@ def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Await
     return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
 
 
+def make_trash(store: Store, index: MemoryIndex, stop: Callable[[set[str]], Awaitable[None]]) -> Trash:
+    """What empties the trash of a home that this process owns; `stop` ends what is written from conversations in it."""
+    return Trash(
+        workspace=store.workspace,
+        sessions=store.sessions,
+        journal=store.journal,
+        artifacts=store.artifacts,
+        index=index,
+        stop=stop,
+    )
+
+
 def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
     """What an editor or another program made of a memory file stands in the memory log."""
     for name in sorted(names):
@@ -181,6 +195,10 @@ async def _clear_index(store: Store, index: MemoryIndex) -> None:
 
 async def end_nothing() -> None:
     """For a home in which this process has no conversation open."""
+
+
+async def stop_nothing(session_ids: set[str]) -> None:
+    """For a home in which this process writes nothing to memory."""
 
 
 async def cancel_task(task: asyncio.Task[None]) -> None:

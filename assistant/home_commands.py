@@ -1,4 +1,4 @@
-"""What the command line does with a home and no model: index, search, forget, export, import."""
+"""What the command line does with a home and no model: sessions, index, search, forget, export, import."""
 
 from __future__ import annotations
 
@@ -11,18 +11,41 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assistant.atomic_io import encode, replace_file
-from assistant.errors import PalimpsestError
+from assistant.errors import PalimpsestError, WrongUseError
 from assistant.export import export_lines, import_sessions, read_export
 from assistant.forget import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
-from assistant.home import end_nothing, make_forgetter, open_home, open_store
+from assistant.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.ownership import HomeOwnership
+from assistant.sessions import SessionSummary
 from assistant.settings import Settings
 from assistant.terminal import printable
 
 _SNIPPET_CHARS = 160
 _SHOWN_ITEMS = 200
 _PROGRESS_SECONDS = 1.0
+
+
+def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
+    """List the conversations, or rename, trash or restore one, or empty the trash."""
+    if options.action == "empty-trash":
+        return asyncio.run(_empty_trash(settings, options.yes))
+    store = open_store(settings)
+    if options.action is None:
+        for summary in store.sessions.trashed() if options.trash else store.sessions.list():
+            print(_summary_json(summary) if options.json else _summary_text(summary))
+        return 0
+    with HomeOwnership(store.workspace), store.sessions.open_lock(options.session):
+        match options.action:
+            case "rename":
+                if not options.title.strip():
+                    raise WrongUseError("A title has words.")
+                store.sessions.rename(options.session, options.title)
+            case "trash":
+                store.sessions.trash(options.session)
+            case _:
+                store.sessions.restore(options.session)
+    return 0
 
 
 def run_index(settings: Settings, options: argparse.Namespace) -> int:
@@ -33,7 +56,7 @@ def run_index(settings: Settings, options: argparse.Namespace) -> int:
 def run_search(settings: Settings, options: argparse.Namespace) -> int:
     """Print the hits of one query, or of each line of a file."""
     if (options.query is None) == (options.batch is None):
-        raise PalimpsestError("Give one query, or --batch FILE.")
+        raise WrongUseError("Give one query, or --batch FILE.")
     queries = [options.query] if options.batch is None else _lines_of(options.batch)
     return asyncio.run(_search(settings, queries, options.k, options.json, is_batch=options.batch is not None))
 
@@ -46,7 +69,7 @@ def run_forget(settings: Settings, options: argparse.Namespace) -> int:
 def run_export(settings: Settings, options: argparse.Namespace) -> int:
     """Write conversations to a file or to standard output."""
     if options.all == (options.session is not None):
-        raise PalimpsestError("Say which: --session ID, or --all.")
+        raise WrongUseError("Say which: --session ID, or --all.")
     store = open_store(settings)
     ids = [options.session] if options.session else [summary.session_id for summary in store.sessions.list()]
     lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now())
@@ -75,6 +98,33 @@ def run_import(settings: Settings, options: argparse.Namespace) -> int:
     known = f" {len(imported.known)} were here already and are as they were." if imported.known else ""
     print(f"{len(imported.added)} conversations were imported.{known}")
     return 0
+
+
+async def _empty_trash(settings: Settings, is_sure: bool) -> int:
+    async with open_home(settings) as home:
+        trash = make_trash(home.store, home.index, stop_nothing)
+        if trash.question and not is_sure and not await _is_confirmed(trash.question):
+            print("Nothing was deleted.")
+            return 0
+        emptied = await trash.empty()
+    print(emptied.text)
+    return 0
+
+
+async def _is_confirmed(question: str) -> bool:
+    try:
+        answer = await asyncio.to_thread(input, f"{question} [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in {"y", "yes", "是"}
+
+
+def _summary_json(summary: SessionSummary) -> str:
+    return json.dumps(asdict(summary), ensure_ascii=False)
+
+
+def _summary_text(summary: SessionSummary) -> str:
+    return printable(f"{summary.session_id}  {summary.updated_at[:16]}  {summary.title}")
 
 
 async def _index(settings: Settings, is_rebuild: bool, as_json: bool) -> int:
@@ -134,7 +184,7 @@ async def _ask(preview: ForgetPreview) -> list[ForgetItem]:
 def _answer_lines(answer: SearchAnswer) -> Iterator[str]:
     for hit in answer.hits:
         snippet = " ".join(hit.snippet.split())
-        yield printable(f"{hit.path}:{hit.first_line}  {hit.relevance:.2f}  {snippet[:_SNIPPET_CHARS]}")
+        yield printable(f"{hit.path}:{hit.line}  {hit.relevance:.2f}  {snippet[:_SNIPPET_CHARS]}")
     if not answer.hits:
         yield "Nothing was found."
     yield from (f"({notice})" for notice in answer.notices)

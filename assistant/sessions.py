@@ -54,14 +54,6 @@ class SessionSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class EmptiedTrash:
-    """What left with the trash: the conversations and the full tool results that only they named."""
-
-    session_ids: tuple[str, ...]
-    artifact_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _SeenHead:
     """The head of a file as it was at this size and time."""
 
@@ -182,21 +174,21 @@ class Sessions:
                 self._move(max(waiting, key=lambda path: path.stat().st_mtime_ns), self._folder)
             self._journal.append([DeletedRow(session_id, self._at(), is_restored=True)])
 
-    def empty_trash(self) -> EmptiedTrash:
+    def empty_trash(self, remove_rest: Callable[[set[str]], None]) -> set[str]:
         """Remove every deleted conversation for good: its files and its rows. A kill half-way: call it again.
 
-        The caller takes the index entries and the full tool results of what is returned.
+        `remove_rest` gets their ids while their rows can still be read. The index entries are the caller's.
         """
         with self._guard:
             deleted = self._journal.deleted_ids()
-            artifact_ids = {name for name in deleted for name in artifact_ids_of(self._journal.rows(name, True))}
+            remove_rest(deleted)
             for path, head in {**self._heads_in(self._folder), **self._heads_in(self._trash)}.items():
                 if head.session_id in deleted:
                     path.unlink(missing_ok=True)
             for path in self._trash.glob("*.damaged"):
                 path.unlink(missing_ok=True)
             self._journal.remove_sessions(deleted)
-            return EmptiedTrash(tuple(sorted(deleted)), tuple(sorted(artifact_ids)))
+            return deleted
 
     def rewrite_files(self, change: Callable[[bytes], bytes]) -> None:
         """Put `change(content)` in place of every session file, those in the trash and damaged ones too.

@@ -162,7 +162,7 @@ def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, FakeAss
     assistant.conversations.add("tax", "税表和收据", past_conversation(3))
     assistant.conversations.add("garden", "Plan for the balcony garden", past_conversation(5))
     assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
-    server = start(Settings(home=home), lambda _: opened(assistant))
+    server = start(Settings(home=home), lambda *_: opened(assistant))
     try:
         yield server, assistant
     finally:

@@ -17,7 +17,8 @@ from assistant.forget import ForgetItem, ForgetPreview, Receipt, chosen_items, p
 from assistant.forget_places import Gone, Place
 from assistant.home import end_nothing, make_forgetter, open_home, open_store
 from assistant.index.dialog import read_dialog
-from assistant.index.memory_index import FORGETTING, NO_EMBEDDER, SearchAnswer
+from assistant.index.memory_index import SearchAnswer
+from assistant.index.notices import FORGETTING, NO_EMBEDDER
 from assistant.messages import Msg, TextBlock, UserMsg
 from assistant.models.scripted import ScriptedModel
 from assistant.settings import Settings
@@ -231,9 +232,9 @@ async def test_nothing_is_found_while_it_is_being_forgotten(settings: Settings) 
     async with opened(settings.home) as index:
         purge = asyncio.create_task(make_forgetter(store, index, end_nothing).clear_index())
         await asyncio.sleep(0)
-        assert await index.search("tea") == SearchAnswer((), (FORGETTING,))
+        assert await index.search("tea") == SearchAnswer((), (FORGETTING.english,))
         await purge
-        assert await index.search("tea") == SearchAnswer((), (NO_EMBEDDER,))
+        assert await index.search("tea") == SearchAnswer((), (NO_EMBEDDER.english,))
 
 
 async def test_there_must_be_something_to_look_for(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Generator
@@ -62,9 +63,18 @@ def test_search_prints_one_object_a_query(store: Store, tmp_path: Path, capsys: 
     assert set(first["hits"][0]) >= {"path", "first_line", "last_line", "snippet", "relevance", "session_id"}
 
 
-@pytest.mark.parametrize("arguments", [["search"], ["search", "a", "--batch", "b"], ["export"], ["import", "missing"]])
-def test_a_command_says_what_it_needs(home: Path, arguments: list[str], capsys: Capture) -> None:
-    assert main(arguments) == 1
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["search"], 2),
+        (["search", "a", "--batch", "b"], 2),
+        (["export"], 2),
+        (["sessions", "rename", "talk", " "], 2),
+        (["import", "missing"], 1),
+    ],
+)
+def test_a_command_says_what_it_needs(home: Path, arguments: list[str], code: int, capsys: Capture) -> None:
+    assert main(arguments) == code
     assert capsys.readouterr().err.startswith("palimpsest: ")
 
 
@@ -165,3 +175,40 @@ def test_a_conversation_nobody_has_open_goes_on_beside_the_owner(owned: str, sto
     with store.sessions.open_lock("talk"):
         assert main(["chat", "--once", "hello", "--session", "talk"]) == 1
     assert "open in another process" in capsys.readouterr().err
+
+
+def test_conversations_are_renamed_trashed_restored_and_deleted_for_good(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def listed(*flags: str) -> list[str]:
+        assert main(["sessions", "--json", *flags]) == 0
+        return [json.loads(line)["title"] for line in capsys.readouterr().out.splitlines()]
+
+    assert main(["sessions", "rename", "talk", "Tea  plans"]) == 0
+    assert listed() == ["Tea plans"]
+    assert main(["sessions", "trash", "talk"]) == 0
+    assert (listed(), listed("--trash")) == ([], ["Tea plans"])
+    assert main(["sessions", "restore", "talk", "--home", str(home)]) == 0
+    assert main(["sessions", "--home", str(home), "trash", "talk"]) == 0
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert main(["sessions", "empty-trash"]) == 0
+    assert "Delete 1 conversation for good?" in (said := capsys.readouterr().out)
+    assert "Nothing was deleted." in said
+    assert main(["sessions", "empty-trash", "--yes"]) == 0
+    assert capsys.readouterr().out == "1 conversation is gone for good, from the journal and from search.\n"
+    assert (listed(), listed("--trash")) == ([], [])
+    assert main(["sessions", "empty-trash"]) == 0
+    assert capsys.readouterr().out == "The trash is empty.\n"
+
+
+@pytest.mark.parametrize("arguments", [["rename", "none", "Tea"], ["trash", "none"], ["restore", "talk"]])
+def test_a_conversation_that_is_not_there_is_named(store: Store, arguments: list[str], capsys: Capture) -> None:
+    assert main(["sessions", *arguments]) == 1
+    assert capsys.readouterr().err.startswith("palimpsest: ")
+
+
+@pytest.mark.parametrize("arguments", [["rename", "talk", "x"], ["trash", "talk"], ["empty-trash", "--yes"]])
+def test_the_list_is_changed_by_the_owner_of_the_home_alone(owned: str, arguments: list[str], capsys: Capture) -> None:
+    assert main(["sessions", *arguments]) == 1
+    assert owned in capsys.readouterr().err

@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("assembly",),
     ("home",),
     ("commands",),
-    ("forget", "show_me"),
+    ("forget", "show_me", "trash"),
     ("forget_places", "export"),
     ("conversations",),
     ("conversation",),

@@ -43,3 +43,11 @@ async def test_what_is_remembered_is_quoted_with_its_line_in_either_language(hom
         "This is what is written down about you, word for word:\n\n- To be called: Ada (`USER.md:4`)\n"
         "- I drink oolong tea in the morning (`USER.md:9`)\n- 我妹妹住在奥斯陆 (`USER.md:10`)"
     )
+
+
+async def test_what_was_saved_a_moment_ago_is_found_by_the_very_next_question(home: Path):
+    async with open_assistant(Settings.model_validate({"home": home, "provider": "offline"})) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "记住我的猫叫豆豆")
+        found = said_in(await say(assistant, conversation, "我的猫叫什么？"))
+    assert found == "记忆里的原话：\n\n> 我的猫叫豆豆\n\n`USER.md:9`"

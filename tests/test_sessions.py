@@ -17,7 +17,7 @@ import pytest
 
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
-from assistant.journal.journal import Journal
+from assistant.journal.journal import Journal, artifact_ids_of
 from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import (
     AssistantMsg,
@@ -33,7 +33,7 @@ from assistant.messages import (
     block_keys,
 )
 from assistant.session_file import Session
-from assistant.sessions import EmptiedTrash, Sessions, SessionSummary
+from assistant.sessions import Sessions, SessionSummary
 from assistant.workspace import Workspace
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
@@ -408,9 +408,15 @@ def test_emptying_the_trash_removes_files_and_rows_of_what_is_in_it(home: Home) 
     home.journalled(replace(session_of(1), session_id="gone", messages=[question(1, "secret words"), reply]))
     kept = home.journalled(session_of(2))
     home.sessions.trash("gone")
-    assert home.sessions.empty_trash() == EmptiedTrash(("gone",), ("full-text",))
+    named: list[list[str]] = []
+
+    def remove_rest(session_ids: set[str]) -> None:
+        named.extend(artifact_ids_of(home.journal.rows(session_id)) for session_id in session_ids)
+
+    assert home.sessions.empty_trash(remove_rest) == {"gone"}
+    assert named == [["full-text"]]
     assert home.sessions.trashed() == []
-    assert home.sessions.empty_trash() == EmptiedTrash((), ())
+    assert home.sessions.empty_trash(remove_rest) == set()
     assert [path for path in home.workspace.root.rglob("*") if path.is_file() and b"secret" in path.read_bytes()] == []
     assert home.sessions.load("s") == kept
 

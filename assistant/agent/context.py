@@ -349,7 +349,7 @@ class Context:
 
     def _keep_failure(self, compaction_id: str, failure: SummaryFailure) -> None:
         path = self._workspace.compaction_failures_folder / f"{compaction_id}.json"
-        values = {"at": self._keeper.at(), **asdict(failure)}
+        values = {"at": self._keeper.at(), "session_id": self._keeper.session.session_id, **asdict(failure)}
         try:
             replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
         except OSError as error:

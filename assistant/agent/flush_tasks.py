@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from assistant.agent.flush import Flusher
 from assistant.compaction.record import CompactionRecord
@@ -21,7 +21,7 @@ class FlushTasks:
     def __init__(self, flusher: Flusher, tell: TellFlush) -> None:
         self._flusher = flusher
         self._tell = tell
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], CompactionRecord] = {}
         self._known: set[str] = set()
         self._turn = asyncio.Lock()
 
@@ -31,8 +31,8 @@ class FlushTasks:
             return
         self._known.add(compaction.compaction_id)
         task = asyncio.create_task(self._flush(compaction), name=f"flush of {compaction.compaction_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = compaction
+        task.add_done_callback(self._tasks.pop)
 
     def resume(self, session_id: str, compaction_id: str | None) -> None:
         """Start again what was cut off in this conversation, whose context stands on that compaction."""
@@ -52,9 +52,17 @@ class FlushTasks:
 
     async def cut(self) -> None:
         """End what runs at once; it goes on, from the journal as it is then, when its conversation is opened again."""
-        for task in list(self._tasks):
+        await self._cut(list(self._tasks))
+
+    async def cut_of(self, session_ids: set[str]) -> None:
+        """The same for these conversations alone."""
+        await self._cut([task for task, compaction in self._tasks.items() if compaction.session_id in session_ids])
+
+    async def _cut(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            self._known.discard(self._tasks[task].compaction_id)
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _flush(self, compaction: CompactionRecord) -> None:
         async with self._turn:

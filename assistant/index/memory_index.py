@@ -17,6 +17,18 @@ from assistant.index.chunker import JournalText
 from assistant.index.embeddings import Embedder
 from assistant.index.full_text import FullText, open_full_text
 from assistant.index.meaning import Meaning
+from assistant.index.notices import (
+    FORGETTING,
+    LATE,
+    NO_EMBEDDER,
+    NO_INDEX,
+    NOT_OWNER,
+    STARTING,
+    Notice,
+    still_reading,
+    vectors_incomplete,
+    words_this_time,
+)
 from assistant.index.question import Question, read_question
 from assistant.index.quotes import Place, Quote, Sentence, is_find, make_quote, sentences_of, wants_meaning
 from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits, word_trust
@@ -25,6 +37,7 @@ from assistant.index.terms import is_cjk
 from assistant.index.upkeep import Upkeep
 from assistant.index.vector_store import VectorSpace, VectorStore
 from assistant.index.vectors import Backend, open_store
+from assistant.prompts import language_of
 
 Mode = Literal["hybrid", "text", "off"]
 """Words and vectors; words alone; not usable now."""
@@ -34,11 +47,6 @@ _CANDIDATES_A_RESULT = 4
 # Sentences are embedded for a quote one by one; a server takes a batch a call.
 _QUOTE_BATCHES = 3
 
-NO_EMBEDDER = "Searching by words alone: no embedder is set."
-NOT_OWNER = "Searching by words alone, as they were indexed last: another process owns this home."
-NO_INDEX = "The search index cannot be used now: it is being rebuilt from the files."
-FORGETTING = "Something is being forgotten: search is back when it is gone."
-LATE = "Searching by words alone this time: the embedder took too long."
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +72,7 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Hits, best first, and what the person should know about how they were found."""
+    """Hits, best first, and what the person should know of how they were found, in the language of the question."""
 
     hits: tuple[SearchHit, ...]
     notices: tuple[str, ...] = ()
@@ -108,6 +116,7 @@ class MemoryIndex:
         self._meaning: Meaning | None = None
         self._upkeep: Upkeep | None = None
         self._is_purging = False
+        self._round_expected = 0
 
     async def __aenter__(self) -> Self:
         """Open the words; files are read and vectors made in the background."""
@@ -152,8 +161,8 @@ class MemoryIndex:
             return SearchAnswer(())
         full_text = self._full_text
         if full_text is None or self._is_purging:
-            return SearchAnswer((), (FORGETTING if self._is_purging else NO_INDEX,))
-        notices: list[str] = []
+            return _answer(question, (), [FORGETTING if self._is_purging else NO_INDEX])
+        notices: list[Notice] = []
         # Both waits run at the same time: together they may not keep a person waiting.
         vectors = asyncio.create_task(self._cosines(question, notices, patience_seconds))
         try:
@@ -165,10 +174,10 @@ class MemoryIndex:
             hits = await asyncio.to_thread(find.hits, max_results, min_score)
         except IndexingError:
             self._look()
-            return SearchAnswer((), (NO_INDEX,))
+            return _answer(question, (), [NO_INDEX])
         finally:
             vectors.cancel()
-        return SearchAnswer(tuple(hits), tuple(notices))
+        return _answer(question, hits, notices)
 
     async def quote(
         self, query: str, hits: Sequence[SearchHit], known_ids: Collection[str] = (), max_results: int = 5
@@ -192,26 +201,31 @@ class MemoryIndex:
         """What the index holds and does now."""
         full_text, upkeep = self._full_text, self._upkeep
         if full_text is None:
-            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX,))
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.english,))
         try:
             counts = full_text.counts()
             encodings = full_text.notices()
         except IndexingError:
-            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX,))
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.english,))
         if upkeep is None:
-            return IndexStatus(counts.files, counts.chunks, 0, 1.0, "text", (NOT_OWNER, *encodings))
+            return IndexStatus(counts.files, counts.chunks, 0, 1.0, "text", (NOT_OWNER.english, *encodings))
         unread = upkeep.progress.total - upkeep.progress.done
         waiting = counts.pending if self._meaning is not None else 0
         whole = upkeep.progress.total + counts.with_vector
-        notices = [notice for notice in (upkeep.text_notice, self._vector_notice(), *encodings) if notice]
+        degradations = [notice.english for notice in (upkeep.text_notice, self._vector_notice()) if notice]
         return IndexStatus(
             files=counts.files,
             chunks=counts.chunks,
             pending=unread + waiting,
             progress=1.0 - (unread + waiting) / whole if whole else 1.0,
             mode="hybrid" if upkeep.is_meaning_open and not upkeep.vector_notice else "text",
-            notices=tuple(notices),
+            notices=(*degradations, *encodings),
         )
+
+    def expect_change(self) -> None:
+        """A memory file was written just now: the next search finds what stands in it."""
+        if self._upkeep is not None:
+            self._round_expected = self._upkeep.look()
 
     async def sync(self) -> None:
         """Look at the files now; returns when words and vectors agree with them, or vectors cannot be made for now."""
@@ -240,27 +254,32 @@ class MemoryIndex:
             await self.sync()
             is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
             if is_on_server and not self._upkeep.is_meaning_open:
-                raise IndexingError(self._upkeep.vector_notice or "The vector server cannot be reached.")
+                notice = self._upkeep.vector_notice
+                raise IndexingError(notice.english if notice else "The vector server cannot be reached.")
             await self._upkeep.purge()
         finally:
             self._is_purging = False
 
-    async def _wait_for_files(self, notices: list[str], patience_seconds: float) -> None:
+    async def _wait_for_files(self, notices: list[Notice], patience_seconds: float) -> None:
         upkeep = self._upkeep
         if upkeep is None:
             notices.append(NOT_OWNER)
             return
         try:
             seconds = max(self._settings.text_seconds, patience_seconds)
-            await asyncio.wait_for(upkeep.is_read_once.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await upkeep.is_read_once.wait()
+                await upkeep.wait_read(self._round_expected)
         except TimeoutError:
             done, total = upkeep.progress.done, upkeep.progress.total
-            notices.append(f"Files are still being read: {done} of {total} so far." if total else NO_INDEX)
+            # What was written a moment ago is waited for, but not worth a word: the next search finds it.
+            if not upkeep.is_read_once.is_set():
+                notices.append(still_reading(done, total) if total else NO_INDEX)
         if upkeep.text_notice:
             notices.append(upkeep.text_notice)
 
     async def _cosines(
-        self, question: Question, notices: list[str], patience_seconds: float
+        self, question: Question, notices: list[Notice], patience_seconds: float
     ) -> dict[int, float] | None:
         """Cosine of the nearest chunks; None, with a notice, where words must answer alone."""
         if self._upkeep is None:
@@ -275,10 +294,10 @@ class MemoryIndex:
                 near = await self._meaning.nearest(question.text, CANDIDATES)
         except TimeoutError:
             if self._upkeep.is_read_once.is_set():
-                notices.append(LATE)
+                notices.append(LATE if self._upkeep.is_meaning_settled.is_set() else STARTING)
             return None
         except IndexingError as error:
-            notices.append(f"Searching by words alone this time: {error}")
+            notices.append(words_this_time(error))
             self._look()
             return None
         return None if near is None else {chunk.chunk_id: chunk.cosine for chunk in near}
@@ -313,14 +332,14 @@ class MemoryIndex:
             # The day's file went since it was indexed.
             return ()
 
-    def _vector_notice(self) -> str:
+    def _vector_notice(self) -> Notice | None:
         if self._meaning is None or self._upkeep is None:
             return NO_EMBEDDER
         if self._upkeep.vector_notice or not self._upkeep.is_meaning_open:
             return self._upkeep.vector_notice
         if self._meaning.is_complete_enough():
-            return ""
-        return f"Searching by words alone: {self._meaning.made_share():.0%} of the vectors are made."
+            return None
+        return vectors_incomplete(self._meaning.made_share())
 
     def _look(self) -> None:
         if self._upkeep is not None:
@@ -329,6 +348,11 @@ class MemoryIndex:
     def _open_store(self, space: VectorSpace, is_fresh: bool) -> VectorStore:
         settings = self._settings
         return open_store(settings.backend, settings.root / "index", space, settings.server_url, is_fresh)
+
+
+def _answer(question: Question, hits: Sequence[SearchHit], notices: Sequence[Notice]) -> SearchAnswer:
+    language = language_of(question.text)
+    return SearchAnswer(tuple(hits), tuple(notice.text(language) for notice in notices))
 
 
 def _ignore(names: frozenset[str]) -> None:

@@ -44,6 +44,8 @@ class SearchHit:
     """Of the line the snippet starts with, in a conversation."""
     message_ids: tuple[str, ...] = ()
     """The message of each line of `text`, in a conversation."""
+    line: int = 0
+    """Where in the file what answers best begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
         session_id=chunk.session_id,
         message_id=_message_at(chunk.message_ids, snippet.best_line),
         message_ids=chunk.message_ids,
+        line=chunk.first_line if chunk.session_id else chunk.first_line + snippet.best_line,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from assistant.errors import IndexingError
 from assistant.index.full_text import FullText
 from assistant.index.meaning import Meaning
+from assistant.index.notices import Notice, not_indexed, task_failed, words_for_now
 from assistant.index.sync import Synchroniser, SyncResult
 from assistant.index.vectors import remove_vector_files
 from assistant.index.watcher import keep_going, watch_home
@@ -64,8 +65,8 @@ class Upkeep:
         self.is_meaning_settled = asyncio.Event()
         """Set when vectors can be searched, or cannot for now."""
         self.is_meaning_open = False
-        self.text_notice = ""
-        self.vector_notice = ""
+        self.text_notice: Notice | None = None
+        self.vector_notice: Notice | None = None
 
     def start(self, is_watching: bool) -> None:
         """Begin to read files, make vectors and, if wanted, follow changes."""
@@ -154,9 +155,9 @@ class Upkeep:
                 found = await self._sync()
         except (IndexingError, OSError) as error:
             # A full disk, or one that cannot be written: the next look tries again.
-            self.text_notice = f"Files cannot be indexed now: {error}"
+            self.text_notice = not_indexed(error)
             return SyncResult((), ())
-        self.text_notice = ""
+        self.text_notice = None
         return found
 
     async def _sync(self) -> SyncResult:
@@ -180,9 +181,9 @@ class Upkeep:
             number = self._rounds_read
             try:
                 await self._fill(meaning)
-                self.vector_notice, wait_seconds = "", _RETRY_SECONDS
+                self.vector_notice, wait_seconds = None, _RETRY_SECONDS
             except IndexingError as error:
-                self.vector_notice = f"Searching by words alone for now: {error}"
+                self.vector_notice = words_for_now(error)
             self.is_meaning_settled.set()
             self._rounds_filled = number
             await self._tell_moved()
@@ -203,7 +204,7 @@ class Upkeep:
             self.look(names)
 
     async def _note_failure(self, name: str, error: Exception) -> None:
-        self.text_notice = f"{name} failed: {error}"
+        self.text_notice = task_failed(name, error)
         # Nobody may wait for ever for a round that failed.
         self._rounds_filled = self._rounds_wanted
         await self._finish_round(self._rounds_wanted)

@@ -25,6 +25,8 @@ OFFLINE_NAME = "offline"
 _PIECE_CHARS = 48
 _PROMPT_FILE = re.compile(r'^<file path="(?P<path>[^"]*)">\n(?P<text>.*?)\n</file>$', re.MULTILINE | re.DOTALL)
 
+_TODAY = re.compile(r"^(?:Today is|今天是) (?P<day>\d{4}-\d{2}-\d{2})", re.MULTILINE)
+
 
 class OfflineModel(ChatModelBase):
     """Lists, reads and searches files, saves and looks up memories; answers nothing it has not looked up.
@@ -56,7 +58,9 @@ class OfflineModel(ChatModelBase):
         may_call = tool_choice is None or tool_choice.mode != "none"
         offered = [_read_tool(tool) for tool in tools or ()] if may_call else []
         request, outcomes = read_request(asked), _outcomes(messages)
-        return _stream(next_move(request, outcomes, offered, self._home, language, _nameless(messages)))
+        return _stream(
+            next_move(request, outcomes, offered, self._home, language, _nameless(messages), _today(messages))
+        )
 
 
 async def _stream(move: PlannedCall | str) -> AsyncGenerator[ChatResponse, None]:
@@ -78,12 +82,21 @@ def _newest_request(messages: Sequence[Msg]) -> str:
 
 def _nameless(messages: Sequence[Msg]) -> frozenset[Whose]:
     """Who has no name yet, while the guide of the first conversation stands in the prompt."""
-    prompt = "".join(block_text(block) for message in messages if message.role == "system" for block in message.content)
-    files = {found["path"]: found["text"] for found in _PROMPT_FILE.finditer(prompt)}
+    files = {found["path"]: found["text"] for found in _PROMPT_FILE.finditer(_prompt(messages))}
     if "BOOTSTRAP.md" not in files:
         return frozenset()
     owners: dict[str, Whose] = {"USER.md": "person", "SOUL.md": "assistant"}
     return frozenset(whose for name, whose in owners.items() if not is_filled(files.get(name, "")))
+
+
+def _today(messages: Sequence[Msg]) -> str:
+    """The date as the prompt tells it; empty where it does not."""
+    found = _TODAY.search(_prompt(messages))
+    return found["day"] if found else ""
+
+
+def _prompt(messages: Sequence[Msg]) -> str:
+    return "".join(block_text(block) for message in messages if message.role == "system" for block in message.content)
 
 
 def _outcomes(messages: Sequence[Msg]) -> list[ToolOutcome]:

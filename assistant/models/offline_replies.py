@@ -21,12 +21,14 @@ from assistant.models.offline_requests import (
     Remember,
     RunCommand,
     SearchFiles,
+    Speak,
     TellName,
     Unclear,
     Whose,
 )
 from assistant.models.offline_texts import TEXTS, OfflineTexts, count_files
 from assistant.models.offline_tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
+from assistant.models.offline_topics import Topic
 from assistant.prompts import Language
 
 SHOWN_LINES = 40
@@ -42,17 +44,19 @@ def next_move(
     home: Path,
     language: Language,
     nameless: frozenset[Whose] = frozenset(),
+    today: str = "",
 ) -> PlannedCall | str:
     """The next call for the request, or the reply once `outcomes` (oldest first) hold what was to be looked up.
 
-    `nameless` says who has no name yet in a first conversation; it is asked for.
+    `nameless` says who has no name yet in a first conversation; it is asked for. `today` is the date if it is known.
     """
     texts = TEXTS[language]
     if outcomes and (problem := _problem(outcomes[-1], texts)):
         return problem
     move = _call_or_none(request, outcomes, tools, home, language)
     if move is None:
-        shown = _show(request, outcomes, texts, language)
+        is_speech = isinstance(request, Speak)
+        shown = _speak(request.topic, today, texts) if is_speech else _show(request, outcomes, texts, language)
         return "\n\n".join(filter(None, [shown, ask_name(request, nameless, texts)]))
     if move.tool in {tool.name for tool in tools}:
         return move
@@ -88,7 +92,7 @@ def _call_or_none(
             return PlannedCall("Grep", {**arguments, **_place(place, home)})
         case RunCommand(command):
             return PlannedCall("Bash", {"command": command})
-        case Introduce() | Unclear():
+        case Introduce() | Speak() | Unclear():
             return None
         case _:
             assert_never(request)
@@ -129,6 +133,22 @@ def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
             return None
 
 
+def _speak(topic: Topic, today: str, texts: OfflineTexts) -> str:
+    match topic:
+        case "courtesy":
+            return texts.courtesy
+        case "setup":
+            return texts.setup
+        case "talk":
+            return texts.talk
+        case "forget":
+            return texts.forget
+        case "today":
+            return texts.today.format(today=today) if today else texts.unclear
+        case _:
+            assert_never(topic)
+
+
 def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: OfflineTexts, language: Language) -> str:
     if isinstance(request, Remember | AskMemory | TellName | AskName | AskAboutPerson):
         return memory_reply(request, outcomes, texts)
@@ -137,8 +157,10 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
     match request:
         case Introduce():
             return texts.introduction
-        case Unclear():
+        case Speak() | Unclear():
             return texts.unclear
+        case RunCommand() if not result:
+            return texts.silent_command
         case RunCommand():
             return texts.command.format(result=_fenced(outcomes[-1].shown))
         case SearchFiles(text):

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.models.offline_topics import Topic, topic_of
+
 Whose = Literal["person", "assistant"]
 
 
@@ -86,6 +88,13 @@ class Introduce:
 
 
 @dataclass(frozen=True, slots=True)
+class Speak:
+    """Say what is always said of this topic."""
+
+    topic: Topic
+
+
+@dataclass(frozen=True, slots=True)
 class Unclear:
     """None of the patterns fits."""
 
@@ -93,7 +102,9 @@ class Unclear:
 
 
 MemoryRequest = Remember | AskMemory | TellName | AskName | AskAboutPerson
-OfflineRequest = MemoryRequest | ListFiles | FindFiles | ReadFile | SearchFiles | RunCommand | Introduce | Unclear
+OfflineRequest = (
+    MemoryRequest | ListFiles | FindFiles | ReadFile | SearchFiles | RunCommand | Introduce | Speak | Unclear
+)
 
 _PLEASE = r"^(?:(?:please|hey|ok|okay|now|can you|could you|would you)[, ]+)*"
 _ASKING = r"^(?:请你?|麻烦你?|帮我|你)*"
@@ -108,6 +119,9 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
 _RUN = _patterns(
     _PLEASE + r"run\s+(?:the command\s+)?`(?P<text>[^`]+)`" + _END,
     _ASKING + r"(?:运行|执行)(?:一下|命令)*\s*[`「](?P<text>[^`」]+)[`」]" + _END,
+    # Without marks a command is one line that begins like one; it is shown before it runs.
+    r"^(?:please )?(?:run|execute)(?: the command)?:? (?P<text>[a-z][\w./-]*(?: [^\n`?]+)?)$",
+    r"^(?:请|帮我)*(?:运行|执行)(?:一下|命令)*[：:\s]*(?P<text>[a-z][\w./-]*(?: [^\n`？?]+)?)$",
 )
 _REMEMBER = _patterns(
     _PLEASE + r"(?:remember|note|keep in mind|write down|don'?t forget)(?:\s*:|\s+that\b)?\s+(?P<text>.+)$",
@@ -133,6 +147,10 @@ _LIST = _patterns(
     _PLEASE + r"(?:list|show(?: me)?|what|which)\b.*?\b(?:files?|folder|directory|workspace)\b"
     r"(?:.*?\b(?:in|of|under)\s+(?:the )?(?P<place>[\w./~-]*[/.][\w./~-]*))?.*$",
     r"^.*(?:列出|有哪些|有什么|所有).*(?:文件|目录|工作区).*$",
+)
+_WEB = _patterns(
+    _PLEASE + r"(?:search|google|browse|look up|surf|open)\b.*\b(?:the web|internet|online|google|websites?)\b",
+    _ASKING + r"(?:能|可以)?(?:上网|(?:在)?(?:网上|互联网上?)(?:搜索|查找|搜|查))",
 )
 _THEIR_NAME = r"(?P<name>[^\s,，。.!！?？:：;；\"“”]+(?: [A-Z][^\s,，。.!！?？:：;；\"“”]*){0,2})"
 _CHINESE_NAME = (
@@ -170,6 +188,8 @@ _ASKED_ABOUT_PERSON = _patterns(
 )
 _INTRODUCE = _patterns(
     r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|help|/help|who are you|what are you|what can you do"
+    r"|how are you|what can i (?:do|ask)|how does this work|how do i (?:start|begin|use this)|what is this"
+    r"|你好吗|怎么用"
     r"|你好|您好|早上好|帮助|你是谁|你是什么|你会什么|你能做什么|你可以做什么)(?: there)?[\s!.?！。？,，~]*$"
 )
 _QUESTION = _patterns(
@@ -189,8 +209,12 @@ def read_request(text: str) -> OfflineRequest:
     is_question = any(pattern.search(text) for pattern in _QUESTION)
     if (found := _first(_REMEMBER, text)) and not text.endswith(("?", "？")):
         return Remember(found["text"].strip())
+    if _first(_WEB, text):
+        return Unclear(text)
     if _first(_INTRODUCE, text):
         return Introduce()
+    if topic := topic_of(text):
+        return Speak(topic)
     if naming := _naming_request(text):
         return naming
     return _file_request(text) or (AskMemory(text) if is_question or _MEMORY_WORDS.search(text) else Unclear(text))

@@ -14,6 +14,11 @@ class OfflineTexts:
 
     introduction: str
     unclear: str
+    courtesy: str
+    setup: str
+    talk: str
+    forget: str
+    today: str
     saved: str
     cannot_save: str
     from_memory: str
@@ -44,6 +49,7 @@ class OfflineTexts:
     hits: str
     no_hits: str
     command: str
+    silent_command: str
     more: str
     denied: str
     failed: str
@@ -57,20 +63,36 @@ class OfflineTexts:
 
 _ENGLISH = OfflineTexts(
     introduction=(
-        "I am the built-in offline assistant. I am **not a language model**: I follow fixed rules, look things up and "
-        "show you what stands there. I do not reason, write or guess.\n\n"
+        "I am the built-in offline assistant. I am **not a language model**: I follow fixed rules: I keep what you "
+        "tell me, look things up and show you what stands there. I do not reason, compose or guess.\n\n"
         "You can ask me to\n"
         "- **list files**, **find** `*.md`, **read** `notes.txt` or **search for** a word in your files,\n"
         "- **remember that** something is so, and ask me for it later, in English or Chinese,\n"
         "- **call me** by a name, and give me one,\n"
-        "- **run** `a command`, once you have allowed it.\n\n"
+        "- **run** a command, such as *run ls -l*; what could change something runs once you have allowed it.\n\n"
         "For a real conversation connect a model: set a key, or start Ollama or LM Studio on this machine. Nothing you "
         "write here is lost when you do."
     ),
     unclear=(
-        "I am the offline assistant, not a language model, so I cannot answer that: I only look things up. Should I "
-        "keep it? Then write *remember that* in front of it. Write *help* to see what else I can do."
+        "I am the offline assistant, not a language model, and none of my rules fits that. Should I keep it? Then "
+        "write *remember that* in front of it. Is it a question to your memory? Then put a question mark behind it. "
+        "Write *help* to see what I can do."
     ),
+    courtesy="Gladly. Ask me whenever you want something looked up or kept.",
+    setup=(
+        "Set a key in the environment or in the file `.env` of the home, such as `DASHSCOPE_API_KEY` or "
+        "`OPENAI_API_KEY`, or start Ollama or LM Studio on this machine. Then look again, in the page under *Model*. "
+        "Everything you wrote here is there for the new model too."
+    ),
+    talk=(
+        "I cannot sum it up: I am not a language model. */history* shows your newest messages here, and the search box "
+        "finds every word of every conversation."
+    ),
+    forget=(
+        "I delete nothing by myself. Write */forget* and a few of its words: you see every sentence with them, "
+        "wherever it stands, and choose what goes. A whole conversation goes by the *⋯* beside it in the list."
+    ),
+    today="Today is {today}.",
     saved="Saved, word for word:\n\n> {text}\n\n{detail}",
     cannot_save=(
         "I have no tool to save things with in this conversation. You can write it into a memory file yourself, in the "
@@ -104,6 +126,7 @@ _ENGLISH = OfflineTexts(
     hits="Lines with “{text}”:\n\n{result}",
     no_hits="I searched the files and found no line with “{text}”.",
     command="The command's output:\n\n{result}",
+    silent_command="The command ran and printed nothing.",
     more="… and {count} more.",
     denied="You did not allow it, so I left it.",
     failed="That did not work:\n\n{result}",
@@ -112,17 +135,29 @@ _ENGLISH = OfflineTexts(
 
 _CHINESE = OfflineTexts(
     introduction=(
-        "我是内置的离线助手，**不是语言模型**：我按固定的规则办事，替你查找，把查到的原样给你看。我不推理，不写作，也不猜测。\n\n"
+        "我是内置的离线助手，**不是语言模型**：我按固定的规则办事：记下你说的，替你查找，把查到的原样给你看。我不推理，不写作，也不猜测。\n\n"
         "你可以让我\n"
         "- **列出文件**、**查找文件** `*.md`、**读取** `notes.txt`，或在文件里**搜索**一个词；\n"
         "- **记住**一件事，以后用中文或英文再来问我；\n"
         "- 告诉我**怎么称呼你**，也给我起个名字；\n"
-        "- 在你允许之后**运行** `一条命令`。\n\n"
+        "- **运行**一条命令，例如“运行 ls -l”；会改动东西的命令，要等你允许才运行。\n\n"
         "想要真正的对话，请连接一个模型：设置密钥，或在本机启动 Ollama 或 LM Studio。你在这里写下的内容不会因此丢失。"
     ),
     unclear=(
-        "我是离线助手，不是语言模型，这句话我答不了：我只会查找。要我把它存下来吗？请在前面加上“记住”。输入“帮助”可以看到我会做的事。"
+        "我是离线助手，不是语言模型，没有哪条规则适用于这句话。要我把它存下来吗？请在前面加上“记住”。"
+        "想在记忆里查它吗？请在后面加上问号。输入“帮助”可以看到我会做的事。"
     ),
+    courtesy="不客气。想查什么、想记什么，随时告诉我。",
+    setup=(
+        "请在环境变量或主文件夹的 `.env` 文件里设置密钥，例如 `DASHSCOPE_API_KEY` 或 `OPENAI_API_KEY`，"
+        "或者在本机启动 Ollama 或 LM Studio，然后在页面的 *Model* 里重新查找。你在这里写下的一切，新的模型也能用。"
+    ),
+    talk="我不是语言模型，不会总结。输入 */history* 可以看到你最近的话；搜索框能找到每次对话里的每一个词。",
+    forget=(
+        "我自己不会删除任何东西。请输入 */forget* 和其中的几个词：每一句含有这些词的话都会列出来，由你选择抹去哪些。"
+        "要删除整个对话，请点列表里它旁边的 *⋯*。"
+    ),
+    today="今天是 {today}。",
     saved="已经一字不差地记下：\n\n> {text}\n\n{detail}",
     cannot_save="这次对话里我没有保存用的工具。你可以在聊天旁边的面板里，自己把它写进记忆文件。",
     from_memory="记忆里的原话：\n\n{result}",
@@ -153,6 +188,7 @@ _CHINESE = OfflineTexts(
     hits="含有“{text}”的行：\n\n{result}",
     no_hits="我搜索了文件，没有哪一行含有“{text}”。",
     command="命令的输出：\n\n{result}",
+    silent_command="命令运行完了，没有输出。",
     more="……还有 {count} 个。",
     denied="你没有允许，所以我没有做。",
     failed="没有成功：\n\n{result}",

@@ -12,13 +12,11 @@ from assistant.ui.context_panel import pin_target
 from assistant.ui.entries import Transcript
 from assistant.ui.live import LiveView
 from assistant.ui.memory_panel import WRITER
-from assistant.ui.render import Window, index_of_compaction
+from assistant.ui.render import MAX_WINDOW, Window, index_of_compaction
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly import Assistant
-
-_MAX_WINDOW = 240
 
 
 def change(view: LiveView, name: str, target: str) -> bool:
@@ -65,7 +63,7 @@ def undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
 def moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
     """The part to draw after a click; None when the button moves nothing."""
     match name:
-        case "earlier" if window.size < _MAX_WINDOW:
+        case "earlier" if window.size < MAX_WINDOW:
             return replace(window, size=window.size + Window().size)
         case "earlier":
             end = len(transcript.entries) if window.end is None else window.end

@@ -8,6 +8,7 @@ import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import gradio as gr
 
@@ -25,6 +26,7 @@ from assistant.ui.face import (
     empty_face,
     face_of,
     listed_compactions,
+    listed_sessions,
     quiet_face,
     streamed_face,
     with_edit,
@@ -35,6 +37,12 @@ from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
 from assistant.ui.render import Window, answer_text, window_on_message
 from assistant.ui.safe_text import one_line
+from assistant.ui.search_panel import find_question
+from assistant.ui.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.assembly import Assistant
 
 _FORGET = "/forget "
 _SHOW = "/show"
@@ -164,6 +172,11 @@ class ChatDesk:
     async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         """What a button of a card does. A target the server does not know as pending is refused."""
         loaded = await self._loading.ready()
+        faces = self._change_sessions if name in SESSION_ACTIONS else self._act
+        async for face in faces(loaded, name, target, tab, tab_hash):
+            yield face
+
+    async def _act(self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         match name:
             case "open-session" | "open-message":
                 session_id, *message_ids = target.split(" ")
@@ -237,16 +250,35 @@ class ChatDesk:
             case _:
                 return None
 
+    async def _change_sessions(
+        self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str
+    ) -> AsyncIterator[Face]:
+        change = await change_sessions(loaded.assistant, name, target)
+        if change.told:
+            gr.Info(html.escape(change.told))
+        pane = gr.skip() if change.pane is None else change.pane
+        if change.opened or tab.session_id not in {"", *_known_ids(loaded.assistant)}:
+            async for face in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
+                yield replace(face, pane=pane)
+            return
+        face = face_of(loaded, self._view(loaded, tab.session_id), tab, self._report) if tab.session_id else Face()
+        yield replace(face, pane=pane, sessions=listed_sessions(loaded.assistant, tab.session_id))
+
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
     ) -> AsyncIterator[Face]:
-        if session_id not in {session.session_id for session in loaded.assistant.conversations.summaries()}:
+        if session_id and session_id not in _known_ids(loaded.assistant):
+            if pane := found_in_trash(loaded.assistant, session_id, message_ids):
+                yield Face(pane=pane)
+                return
             gr.Warning(_NO_LONGER)
             yield Face()
             return
         window = Window()
         if message_ids:
-            window = window_on_message(self._view(loaded, session_id).transcript.entries, message_ids)
+            question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
+            entries = self._view(loaded, session_id).transcript.entries
+            window = window_on_message(entries, [question_id, *message_ids])
         async for face in self._show(loaded, Tab(session_id, window), tab_hash):
             yield face
 
@@ -344,6 +376,10 @@ async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
 
 def _suggestion(target: str) -> str:
     return next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
+
+
+def _known_ids(assistant: Assistant) -> set[str]:
+    return {session.session_id for session in assistant.conversations.summaries()}
 
 
 def _copied_html(text: str) -> str:

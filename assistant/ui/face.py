@@ -113,7 +113,7 @@ def face_of(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport |
         messages=messages or [_own(_welcome(loaded.assistant, report))],
         top=_top(view.conversation.title, loaded.assistant),
         meter=str(meter_html(measured)),
-        sessions=_sessions(loaded.assistant, tab.session_id),
+        sessions=listed_sessions(loaded.assistant, tab.session_id),
         stop=_stop_html(view.is_running),
         context=str(context_html(measured, view.conversation.context_items())),
         compactions=listed_compactions(view, tab),
@@ -140,7 +140,7 @@ def empty_face(loaded: Loaded, report: ConnectionReport | None, problem: str = "
         messages=[_own(content)],
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
-        sessions=_sessions(loaded.assistant, ""),
+        sessions=listed_sessions(loaded.assistant, ""),
         stop=_stop_html(False),
         context=str(context_html(None, [])),
         compactions=str(compactions_html([], None, PAGE_SIZE, _now())),
@@ -189,8 +189,10 @@ def _top(title: str, assistant: Assistant) -> str:
     )
 
 
-def _sessions(assistant: Assistant, selected: str) -> str:
-    return str(sessions_html(assistant.conversations.summaries(), selected, _now()))
+def listed_sessions(assistant: Assistant, selected: str) -> str:
+    """The list of conversations."""
+    conversations = assistant.conversations
+    return str(sessions_html(conversations.summaries(), selected, _now(), len(conversations.trashed())))
 
 
 def _now() -> dt.datetime:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly import Assistant
 
-Opener = Callable[[str], "AbstractAsyncContextManager[Assistant]"]
-"""Opens the assistant of a person (empty: of the one owner). Called in a worker thread, as it may import much; the
-context is entered in the page's event loop."""
+Opener = Callable[[str, str], "AbstractAsyncContextManager[Assistant]"]
+"""Opens the assistant of a person (empty: of the one owner), whose page is at an address. Called in a worker thread,
+as it may import much; the context is entered in the page's event loop."""
 
 TokenCount = Callable[[str], int]
 

@@ -10,6 +10,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -103,9 +104,11 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from assistant.ui.visitors import VisitorCookie
 
     first_page = asyncio.Event()
+    # Known to the thread that starts the server, wanted by the loop that serves.
+    address: Future[str] = Future()
 
     async def keep_open(person: str, loading: Loading) -> None:
-        await _keep_open(loading, partial(opener, person), first_page)
+        await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
     rooms = Rooms(_who_asks(settings), keep_open)
     demo = build(settings, rooms)
@@ -155,6 +158,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
         )
     except OSError as error:
         raise _cannot_listen(settings, port, error) from None
+    address.set_result(url.rstrip("/"))
     return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
@@ -195,14 +199,14 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def open_person(settings: Settings, person: str) -> AbstractAsyncContextManager[Assistant]:
+def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
     """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
     from assistant.assembly import open_assistant, open_guest, open_member
 
     if settings.has_guests:
-        return open_guest(settings)
+        return open_guest(settings, address)
     member = next((account for account in settings.accounts[1:] if account.name == person), None)
-    return open_member(settings, member) if member else open_assistant(settings)
+    return open_member(settings, member, address) if member else open_assistant(settings, address)
 
 
 def _owner(settings: Settings) -> str:
@@ -236,13 +240,18 @@ def _sign_in(accounts: Sequence[Account]) -> Callable[[str, str], Awaitable[bool
 
 
 async def _keep_open(
-    loading: Loading, opener: Callable[[], AbstractAsyncContextManager[Assistant]], first_page: asyncio.Event
+    loading: Loading,
+    opener: Callable[[str], AbstractAsyncContextManager[Assistant]],
+    first_page: asyncio.Event,
+    address: Future[str],
 ) -> None:
     # Loading competes with the first page for the processor, so the page goes first.
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(first_page.wait(), _FIRST_PAGE_WAIT_SECONDS)
     try:
-        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(opener)
+        opened: AbstractAsyncContextManager[Assistant] = await asyncio.to_thread(
+            opener, await asyncio.wrap_future(address)
+        )
         async with opened as assistant:
             loading.finish(Loaded(assistant, await asyncio.to_thread(_token_counter, assistant)))
             await asyncio.Event().wait()

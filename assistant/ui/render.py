@@ -56,6 +56,10 @@ class ChatMessage(TypedDict):
     content: str
 
 
+MAX_WINDOW = 240
+"""Entries that are drawn at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """Which entries are drawn: `size` of them up to `end` (not included), or up to the newest where it is None."""
@@ -315,7 +319,9 @@ def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> W
     if start is None:
         return Window()
     end = next((index for index in sorted(places.values()) if index > start), len(entries))
-    return Window() if end == len(entries) else Window(end=end)
+    # A question that did not fit beside its own long answer could not be shown.
+    size = min(max(Window().size, end - start), MAX_WINDOW)
+    return Window(size) if end == len(entries) else Window(size, end)
 
 
 def _share(part: int, whole: int) -> float:

@@ -39,12 +39,16 @@ async def find_html(assistant: Assistant, typed: str) -> str:
     if not query:
         return ""
     found = await assistant.index.search(query, MAX_HITS)
-    return str(hits_html(query, found, assistant.conversations.summaries()))
+    conversations = assistant.conversations
+    return str(hits_html(query, found, conversations.summaries(), conversations.trashed()))
 
 
-def hits_html(query: str, found: SearchAnswer, sessions: Sequence[SessionSummary]) -> Markup:
-    """Hits, best first, each a button that leads to its place."""
+def hits_html(
+    query: str, found: SearchAnswer, sessions: Sequence[SessionSummary], trashed: Sequence[SessionSummary] = ()
+) -> Markup:
+    """Hits, best first, each a button that leads to its place; what is in the trash is found until it is emptied."""
     titles = {session.session_id: one_line(session.title, 80) for session in sessions}
+    titles |= {session.session_id: f"In the trash: {one_line(session.title, 80)}" for session in trashed}
     return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
 
 
@@ -55,6 +59,17 @@ def index_html(state: IndexStatus) -> Markup:
     return card("index_state", percent=int(100 * state.progress), pending=state.pending, notices=state.notices)
 
 
+def find_question(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:
+    """The question that led to the first of these messages, or that it is; empty where the journal has none of them."""
+    question_id, questions = "", dict[str, str]()
+    for row in assistant.store.journal.rows(session_id, include_dropped=True):
+        if row.kind == "block" and row.role == "user":
+            question_id = row.message_id
+        if row.kind == "block":
+            questions.setdefault(row.message_id, question_id)
+    return next((questions[message_id] for message_id in message_ids if message_id in questions), "")
+
+
 def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
     """A place in a conversation as the target of a button."""
     return " ".join([session_id, *dict.fromkeys(identifier for identifier in message_ids if identifier)])
@@ -62,7 +77,7 @@ def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
 
 def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
     snippet = one_line(hit.snippet, _SNIPPET_CHARS)
-    place = f"{hit.path}:{hit.first_line}"
+    place = f"{hit.path}:{hit.line}"
     if not hit.session_id:
         return _ShownHit(place, _day(hit.day), snippet, "open-hit", place)
     title = titles.get(hit.session_id) or "A conversation"

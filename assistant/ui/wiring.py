@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import gradio as gr
@@ -16,9 +17,11 @@ from assistant.ui.edit_box import Draft
 from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
 from assistant.ui.memory_panel import MemoryFace, OpenFile
-from assistant.ui.rooms import Rooms
+from assistant.ui.rooms import Room, Rooms
 from assistant.ui.search_panel import find_html, index_html
 
+ZONE_COOKIE = "palimpsest_zone"
+"""In which the page's script tells the browser's time zone."""
 _Values = list[object]
 
 _QUEUED: dict[str, Any] = {
@@ -47,11 +50,16 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     tab, composer = parts.chat.tab, parts.chat.composer
 
     async def load(request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in rooms.enter(request).chat.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+        room = rooms.enter(request)
+        async for face in room.chat.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+            if room.loading.loaded is not None:
+                room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(rooms.enter(request).chat.send(text, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.send(text, shown, _tab_hash(request))):
             yield face.values()
 
     async def start_new(request: gr.Request) -> AsyncIterator[_Values]:
@@ -88,11 +96,15 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[_Values]:
         name, target = _action(event)
-        async for face in tell_refusals(rooms.enter(request).chat.act(name, target, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.act(name, target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
-        async for face in tell_refusals(rooms.enter(request).chat.compact(hint, shown, _tab_hash(request))):
+        room = rooms.enter(request)
+        await _follow_zone(room, request)
+        async for face in tell_refusals(room.chat.compact(hint, shown, _tab_hash(request))):
             yield face.values()
 
     async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[_Values]:
@@ -209,6 +221,18 @@ def _tell_person(request: gr.Request) -> object:
 def _action(event: gr.EventData) -> tuple[str, str]:
     """Name and target of a card's button, as the browser says; whoever acts on them checks both."""
     return str(event.action), str(event.target_id)
+
+
+def _zone_name(request: gr.Request) -> str:
+    """The time zone the browser says it is in; whoever reads it checks it."""
+    return str(request.cookies.get(ZONE_COOKIE, ""))
+
+
+async def _follow_zone(room: Room, request: gr.Request) -> None:
+    """What is said now is said in this browser's zone."""
+    # Where the assistant cannot be had, the conversation's side of the page says why.
+    with suppress(PalimpsestError):
+        (await room.loading.ready()).assistant.store.clock.follow(_zone_name(request))
 
 
 def _tab_hash(request: gr.Request) -> str:

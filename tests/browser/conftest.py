@@ -93,7 +93,7 @@ def assistant(tmp_path_factory: pytest.TempPathFactory) -> FakeAssistant:
 @pytest.fixture(scope="session")
 def server(serve: Serve, assistant: FakeAssistant) -> PageServer:
     """The page that all tests of this folder share."""
-    return serve(lambda _: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
+    return serve(lambda *_: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
 
 
 @pytest.fixture(scope="module")

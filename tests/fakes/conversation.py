@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assistant.artifacts import Artifacts
+from assistant.clock import Clock
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
@@ -38,9 +39,12 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
+from assistant.journal.journal import Journal
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
 from assistant.messages import BlockKey
+from assistant.settings import Settings
+from assistant.trash import EmptiedTrash, empty_question
 from assistant.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
@@ -151,6 +155,8 @@ class FakeStore:
     """What stands on disk."""
 
     artifacts: Artifacts
+    journal: Journal
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +173,7 @@ class FakeHit:
     """A place that a search found."""
 
     path: str
-    first_line: int
+    line: int
     snippet: str
     day: str = ""
     session_id: str = ""
@@ -431,9 +437,14 @@ class FakeAssistant:
         self.memory_log = MemoryLog(self.workspace.memory_log_path)
         self.notes = Notes(self.workspace, self.memory_log, lambda: NOW)
         self.notes.on_change.append(self._tell_change)
-        self.store = FakeStore(Artifacts(self.workspace))
+        clock = Clock(Settings(home=self.workspace.root))
+        self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
+
+    @property
+    def trash(self) -> FakeTrash:
+        return FakeTrash(self.conversations)
 
     async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
         conversation.ask(text)
@@ -451,11 +462,28 @@ class FakeAssistant:
         return self.report
 
 
+@dataclass(frozen=True, slots=True)
+class FakeTrash:
+    """Empties the trash of the fake home."""
+
+    conversations: FakeConversations
+
+    @property
+    def question(self) -> str:
+        return empty_question(len(self.conversations.in_trash))
+
+    async def empty(self) -> EmptiedTrash:
+        count = len(self.conversations.in_trash)
+        self.conversations.in_trash.clear()
+        return EmptiedTrash(count)
+
+
 class FakeConversations:
     """All conversations of the fake home."""
 
     def __init__(self, pace_seconds: float, gate: threading.Event) -> None:
         self.known: dict[str, FakeConversation] = {}
+        self.in_trash: dict[str, FakeConversation] = {}
         self._pace_seconds = pace_seconds
         self._gate = gate
 
@@ -477,15 +505,35 @@ class FakeConversations:
         return conversation
 
     def summaries(self) -> list[FakeSession]:
-        newest_first = list(reversed(self.known.values()))
-        return [
-            FakeSession(
-                conversation.session_id,
-                conversation.title,
-                (dt.datetime.now(ZONE) - dt.timedelta(hours=9 * index)).isoformat(),
-            )
-            for index, conversation in enumerate(newest_first)
-        ]
+        return _summaries(self.known)
+
+    def trashed(self) -> list[FakeSession]:
+        return _summaries(self.in_trash)
+
+    def rename(self, session_id: str, title: str) -> None:
+        self.open(session_id).title = title
+
+    async def trash(self, session_id: str) -> None:
+        conversation = self.open(session_id)
+        await conversation.stop()
+        self.in_trash[session_id] = self.known.pop(session_id)
+
+    def restore(self, session_id: str) -> None:
+        if session_id not in self.in_trash:
+            raise SessionNotFoundError(session_id)
+        self.known[session_id] = self.in_trash.pop(session_id)
+
+
+def _summaries(conversations: Mapping[str, FakeConversation]) -> list[FakeSession]:
+    newest_first = list(reversed(conversations.values()))
+    return [
+        FakeSession(
+            conversation.session_id,
+            conversation.title,
+            (dt.datetime.now(ZONE) - dt.timedelta(hours=9 * index)).isoformat(),
+        )
+        for index, conversation in enumerate(newest_first)
+    ]
 
 
 def fake_assistant(home: Path, **values: object) -> FakeAssistant:

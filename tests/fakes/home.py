@@ -10,10 +10,12 @@ from assistant.assembly import Assistant, open_assistant
 from assistant.commands import respond
 from assistant.conversation import Conversation
 from assistant.events import Event, TextDelta
+from assistant.home import Home, make_trash, stop_nothing
 from assistant.messages import TextBlock, ToolCallBlock
 from assistant.models.chat import ChatModel
 from assistant.models.scripted import ScriptedModel
 from assistant.settings import Settings
+from assistant.trash import Trash
 
 SUMMARY = "\n\n".join(
     f"## {title}\n- what was said about {title.lower()}, kept for whoever goes on from here"
@@ -59,6 +61,11 @@ async def scripted_assistant(home: Path, model: ScriptedModel, **values: object)
     """The assistant of a home that is answered by a script."""
     async with open_assistant(home_settings(home, **values), connect=connect_script(model)) as assistant:
         yield assistant
+
+
+def make_trash_of(home: Home) -> Trash:
+    """What empties the trash of a home that is open without a model."""
+    return make_trash(home.store, home.index, stop_nothing)
 
 
 async def say(assistant: Assistant, conversation: Conversation, text: str) -> list[Event]:

@@ -236,3 +236,33 @@ async def test_a_call_that_did_not_run_is_told_plainly(home: Path, state: str, r
 
     chunks = [chunk async for chunk in stream]  # type: ignore[union-attr]
     assert block_text(chunks[-1].content[0]) == reply
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Thanks!", "Gladly."),
+        ("谢谢", "不客气"),
+        ("How do I connect a model?", "DASHSCOPE_API_KEY"),
+        ("怎么连接模型？", "DASHSCOPE_API_KEY"),
+        ("delete my dentist note", "/forget"),
+        ("忘掉我的电话", "/forget"),
+        ("Summarize our conversation", "/history"),
+        ("我们聊过什么？", "/history"),
+        ("What is today's date?", "Today is 2026-11-30."),
+        ("今天几号？", "今天是 2026-11-30。"),
+    ],
+)
+async def test_what_newcomers_say_beside_requests_is_answered_without_a_search(home: Path, text: str, told: str):
+    assert told in await reply_to(text, home, "Rules.\nToday is 2026-11-30.")
+
+
+async def test_a_command_that_prints_nothing_is_told_in_words(home: Path):
+    assert await reply_to("run ls", home, "", "Bash", "  \n") == "The command ran and printed nothing."
+
+
+async def test_it_does_not_say_that_it_only_looks_things_up(home: Path):
+    for text in ("Hello", "你好", "Write me a poem", "写一首诗"):
+        reply = await reply_to(text, home, "")
+        assert "only look" not in reply
+        assert "只会查找" not in reply

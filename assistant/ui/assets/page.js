@@ -16,9 +16,15 @@
     scroller: "#chat .bubble-wrap",
     edit: "#edit-text textarea",
     cancelEdit: "#cancel-edit",
+    question: "#chat .user-row",
     search: "#search textarea, #search input",
+    hit: "#hits .p-hit",
     fileName: "#file-head h2",
   };
+
+  /* Days begin at midnight where the person is. */
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone) document.cookie = `palimpsest_zone=${zone}; path=/; SameSite=Strict`;
 
   const buses = {};
 
@@ -27,16 +33,24 @@
     return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
   };
 
+  const encode = (text) => {
+    const bytes = String.fromCharCode(...new TextEncoder().encode(text));
+    return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  };
+
   const classStarting = (element, prefix) => [...element.classList].find((name) => name.startsWith(prefix));
 
   const send = (action, target) => {
+    if (sessionEdit[action]) return sessionEdit[action](target);
     const bus = MEMORY_ACTIONS.has(action) ? "memory-bus" : "chat-bus";
     if (action === "open-file" || action === "open-hit") {
       if (isNarrow()) closeSidebar("#left");
       openSidebar("#right");
     }
     if (action === "open-hit") showLine(target);
-    if ((action === "open-session" || action === "open-message") && isNarrow()) closeSidebar("#left");
+    if (["open-session", "open-message", "open-trash"].includes(action) && isNarrow()) closeSidebar("#left");
+    // What was pressed to get here has come and gone by then.
+    if (action === "open-message" || (action === "restore-session" && target.includes(" "))) setTimeout(showMessage, 0);
     if (action === "forget") {
       if (isNarrow()) closeSidebar("#right");
       document.querySelector(GRADIO.composer)?.focus();
@@ -58,9 +72,136 @@
       if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
       const { from, to } = view.state.doc.line(number);
       view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+      // In the middle rather than at the edge, once the editor has drawn what is there.
+      requestAnimationFrame(() => {
+        view.scrollDOM.scrollTop = view.lineBlockAt(from).top - view.scrollDOM.clientHeight / 2;
+      });
       view.focus();
     };
     setTimeout(look, 250, 40);
+  };
+
+  /* A hit opens its conversation with the question on top: the server draws up to its answer, so it is the last one.
+     Gradio scrolls to the end whenever it draws, so this is done again until the person does something. */
+  let wantedMessage = 0;
+  const showMessage = () => {
+    const ticket = ++wantedMessage;
+    let shown = null;
+    const look = (left) => {
+      if (ticket !== wantedMessage || !left) return;
+      const row = [...document.querySelectorAll(GRADIO.question)].pop();
+      const scroller = document.querySelector(GRADIO.scroller);
+      if (row && scroller) {
+        const offset = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 12;
+        if (Math.abs(offset) > 2) scroller.scrollTop += offset;
+        if (row !== shown) {
+          shown?.classList.remove("p-found");
+          row.classList.add("p-found");
+          shown = row;
+        }
+      }
+      setTimeout(look, 100, left - 1);
+    };
+    setTimeout(look, 100, 40);
+  };
+  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"])
+    document.addEventListener(kind, () => wantedMessage++, { capture: true, passive: true });
+
+  /* The search box: Enter opens the first hit, also one that is still on its way; arrows go to the others. */
+  let isOpening = false;
+  const searchBox = () => document.querySelector(GRADIO.search);
+  const asked = () => (searchBox()?.value ?? "").trim().split(/\s+/).join(" ");
+  const openFirst = () => {
+    const card = document.querySelector("#hits .p-hits");
+    if (!isOpening || card?.dataset.query !== asked()) return;
+    isOpening = false;
+    document.querySelector(GRADIO.hit)?.click();
+  };
+  const endSearch = () => {
+    const box = searchBox();
+    isOpening = false;
+    box.value = "";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    document.querySelector(GRADIO.composer)?.focus();
+  };
+  const moveInHits = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const stops = [searchBox(), ...document.querySelectorAll(GRADIO.hit)];
+    const at = stops.indexOf(document.activeElement);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    stops[Math.max(0, Math.min(stops.length - 1, at + step))].focus();
+  };
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.isComposing) return;
+      const isInBox = event.target === searchBox();
+      if (!isInBox && !event.target.matches?.(GRADIO.hit)) return;
+      moveInHits(event);
+      if (event.key === "Enter" && isInBox) {
+        event.preventDefault();
+        isOpening = asked() !== "";
+        openFirst();
+      } else if (isInBox && event.key.length === 1) isOpening = false;
+      if (event.key === "Escape") {
+        event.stopPropagation();
+        endSearch();
+      }
+    },
+    true,
+  );
+
+  /* A conversation is renamed, or moved to the trash, in its own line; what is typed outlives a redraw of the list. */
+  let edited = null;
+  const editBox = () => document.querySelector("#sessions .p-session-edit");
+  const endEdit = () => {
+    editBox()?.remove();
+    edited = null;
+  };
+  const drawEdit = () => {
+    if (!edited || editBox()) return;
+    const row = document.querySelector(`#sessions .${TOKEN}-do--edit-session--${edited.coded}`)?.parentElement;
+    const form = document.querySelector(`#sessions template.${edited.isAsking ? "p-session-question" : "p-session-form"}`);
+    if (!row || !form) return;
+    row.append(form.content.cloneNode(true));
+    const box = editBox();
+    const input = box.querySelector("input");
+    if (!input) return edited.isNew && box.querySelector("button").focus();
+    input.value = edited.text ?? row.querySelector(".p-session-title").textContent;
+    if (edited.isNew) input.select();
+    edited.isNew = false;
+    input.addEventListener("input", () => (edited.text = input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) sessionEdit["session-rename"]();
+    });
+  };
+  const sessionEdit = {
+    "edit-session": (target) => {
+      const isOpen = edited?.id === target;
+      endEdit();
+      if (isOpen) return;
+      edited = { id: target, coded: encode(target), isNew: true, isAsking: false };
+      drawEdit();
+    },
+    "session-ask": () => {
+      if (!edited) return;
+      editBox()?.remove();
+      Object.assign(edited, { isNew: true, isAsking: true });
+      drawEdit();
+    },
+    "session-cancel": () => endEdit(),
+    "session-rename": () => {
+      const title = editBox()?.querySelector("input")?.value.trim();
+      const { id } = edited ?? {};
+      endEdit();
+      if (id && title) send("rename-session", `${id} ${title}`);
+    },
+    "session-trash": () => {
+      const { id } = edited ?? {};
+      endEdit();
+      if (id) send("trash-session", id);
+    },
   };
 
   window.palimpsest = {
@@ -204,6 +345,8 @@
       showFromTop();
       showPane();
       showEdit();
+      drawEdit();
+      openFirst();
     });
   };
 
@@ -239,7 +382,10 @@
       // What is slid out of view becomes reachable a moment after it is slid in.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
     }
-    if (event.key === "Escape" && !event.isComposing)
-      (document.querySelector("#pane .p-close") ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
+    if (event.key === "Escape" && !event.isComposing) {
+      const close = document.querySelector("#pane .p-close");
+      if (!close && editBox()) return endEdit();
+      (close ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
+    }
   });
 })();
