@@ -1,4 +1,4 @@
-"""A few notes and questions in two languages, by which an embedder that nobody has measured is calibrated."""
+"""A few notes and questions in two languages, by which an embedder is centred, and calibrated if nobody has done so."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assistant.index.calibration import Calibration, Evidence, calibrate
+from assistant.index.calibration import Calibration, Evidence, calibrate, direction_of
+from assistant.index.centring import Centring
 from assistant.index.terms import content_terms, every_term
 
 Embed = Callable[[Sequence[str]], Awaitable[npt.NDArray[np.float32]]]
 """One vector of length 1 a text."""
+
+SAMPLES_VERSION = 1
+"""Changes with the texts: what was measured by others is measured again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +94,36 @@ CHINESE = (
 )
 
 
-async def calibrate_embedder(embed: Embed) -> Calibration:
-    """The numbers of an embedder from these few texts: rougher than measured ones, far better than another model's."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """What these texts tell of an embedder."""
+
+    centring: Centring
+    calibration: Calibration
+    """Rougher than measured on much text, far better than another model's."""
+
+
+async def measure_embedder(embed: Embed) -> Measurement:
+    """Embed the texts once, and read from their vectors how the embedder's cosines are to be taken."""
+    samples = (*ENGLISH, *CHINESE)
+    notes = [sample.note for sample in samples]
+    questions = [*(sample.related for sample in samples), *(sample.unrelated for sample in samples)]
+    vectors = await embed([*notes, *questions])
+    of_notes, of_questions = vectors[: len(notes)], vectors[len(notes) :]
+    centring = Centring(of_questions.mean(axis=0), of_notes.mean(axis=0))
+    cosines = (of_questions - centring.question) @ (of_notes - centring.text).T
     related: list[list[Evidence]] = []
     unrelated: list[list[Evidence]] = []
-    for notes in (ENGLISH, CHINESE):
-        texts = [sample.note for sample in notes]
-        vectors = await embed(texts)
-        for asked in (ENGLISH, CHINESE):
-            is_across = asked is not notes
-            related += await _evidence(embed, [sample.related for sample in asked], texts, vectors, is_across)
-            unrelated += await _evidence(embed, [sample.unrelated for sample in asked], texts, vectors, is_across)
-    return calibrate(related, unrelated)
+    for number, question in enumerate(questions):
+        asked = related if number < len(notes) else unrelated
+        for home in (slice(0, len(ENGLISH)), slice(len(ENGLISH), None)):
+            pairs = zip(notes[home], cosines[number, home], strict=True)
+            asked.append([_evidence(question, note, float(cosine)) for note, cosine in pairs])
+    return Measurement(centring, calibrate(related, unrelated))
 
 
-async def _evidence(
-    embed: Embed, questions: Sequence[str], notes: Sequence[str], vectors: npt.NDArray[np.float32], is_across: bool
-) -> list[list[Evidence]]:
-    cosines = (await embed(questions)) @ vectors.T
-    return [
-        [Evidence(_share(question, note), float(cosine), is_across) for note, cosine in zip(notes, row, strict=True)]
-        for question, row in zip(questions, cosines, strict=True)
-    ]
+def _evidence(question: str, note: str, cosine: float) -> Evidence:
+    return Evidence(_share(question, note), cosine, direction_of(question, note))
 
 
 def _share(question: str, note: str) -> float:

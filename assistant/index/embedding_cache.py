@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assistant.index.calibration import Calibration
+from assistant.index.calibration_texts import SAMPLES_VERSION, Measurement
+from assistant.index.centring import Centring
 from assistant.index.databases import open_database
 
 Vector = npt.NDArray[np.float32]
@@ -21,8 +23,9 @@ _IN_ONE_QUERY = 500
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
     "digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))",
-    "CREATE TABLE IF NOT EXISTS calibrations (model TEXT NOT NULL, dimensions INTEGER NOT NULL, unrelated REAL, "
-    "related REAL, low REAL, high REAL, low_across REAL, high_across REAL, PRIMARY KEY (model, dimensions))",
+    "CREATE TABLE IF NOT EXISTS measurements (model TEXT NOT NULL, dimensions INTEGER NOT NULL, samples INTEGER NOT "
+    "NULL, question BLOB, text BLOB, unrelated REAL, related REAL, low REAL, high REAL, low_from_cjk REAL, "
+    "high_from_cjk REAL, low_to_cjk REAL, high_to_cjk REAL, PRIMARY KEY (model, dimensions))",
 )
 
 
@@ -60,22 +63,26 @@ class EmbeddingCache:
                 "INSERT OR REPLACE INTO vectors (model, dimensions, digest, vector) VALUES (?, ?, ?, ?)", rows
             )
 
-    def find_calibration(self, model: str, dimensions: int) -> Calibration | None:
-        """The numbers of a model that was calibrated before."""
+    def find_measurement(self, model: str, dimensions: int) -> Measurement | None:
+        """What was measured of a model before."""
         with self._lock:
             row = self._connection.execute(
-                "SELECT unrelated, related, low, high, low_across, high_across FROM calibrations "
-                "WHERE model = ? AND dimensions = ?",
-                (model, dimensions),
+                "SELECT question, text, unrelated, related, low, high, low_from_cjk, high_from_cjk, low_to_cjk, "
+                "high_to_cjk FROM measurements WHERE model = ? AND dimensions = ? AND samples = ?",
+                (model, dimensions, SAMPLES_VERSION),
             ).fetchone()
-        return None if row is None else Calibration(*row)
+        if row is None:
+            return None
+        question, text = (np.frombuffer(blob, dtype=np.float32) for blob in row[:2])
+        return Measurement(Centring(question, text), Calibration(*row[2:]))
 
-    def store_calibration(self, model: str, dimensions: int, numbers: Calibration) -> None:
-        """Keep the numbers of a model."""
+    def store_measurement(self, model: str, dimensions: int, found: Measurement) -> None:
+        """Keep what was measured of a model."""
+        means = (found.centring.question.tobytes(), found.centring.text.tobytes())
         with self._lock, self._connection:
             self._connection.execute(
-                "INSERT OR REPLACE INTO calibrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (model, dimensions, *astuple(numbers)),
+                f"INSERT OR REPLACE INTO measurements VALUES ({','.join('?' * 13)})",
+                (model, dimensions, SAMPLES_VERSION, *means, *astuple(found.calibration)),
             )
 
     def keep_only(self, digests: Iterable[str], spare: int = KEPT_UNUSED) -> None:

@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from assistant.errors import IndexingError
 from assistant.index.calibration import Calibration
-from assistant.index.calibration_texts import calibrate_embedder
+from assistant.index.calibration_texts import Measurement, measure_embedder
+from assistant.index.centring import Centring
+from assistant.index.chunk_rows import PendingChunk
 from assistant.index.chunker import CHUNKER_VERSION
 from assistant.index.embedding_cache import KEPT_UNUSED, EmbeddingCache
 from assistant.index.embeddings import Embedder
-from assistant.index.full_text import FullText, PendingChunk
+from assistant.index.full_text import FullText
 from assistant.index.vector_store import VectorRecord, VectorSpace, VectorStore
 
 OpenStore = Callable[[VectorSpace, bool], VectorStore]
@@ -41,6 +43,8 @@ class NearChunk:
 
     chunk_id: int
     cosine: float
+    centred: float
+    """The cosine less what the question has in common with every text, and the chunk with every question."""
 
 
 class Meaning:
@@ -55,6 +59,7 @@ class Meaning:
         self._store: VectorStore | None = None
         self._is_store_damaged = False
         self._calibration = embedder.calibration
+        self._centring: Centring | None = None
         self._space = VectorSpace(embedder.name, 0, CHUNKER_VERSION)
 
     @property
@@ -67,8 +72,9 @@ class Meaning:
         dimensions = await self.embedder.open()
         self._space = VectorSpace(self.embedder.name, dimensions, CHUNKER_VERSION)
         await asyncio.to_thread(self._open_files)
-        if self._calibration is None:
-            self._calibration = await self._calibrate()
+        measured = await self._measure()
+        self._centring = measured.centring
+        self._calibration = self.embedder.calibration or measured.calibration
 
     async def close(self) -> None:
         """Close store, cache and embedder."""
@@ -120,24 +126,28 @@ class Meaning:
         return await asyncio.to_thread(self._nearest, vectors[0], count)
 
     async def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How near each text is to the question; nothing of it is kept. Raises `IndexingError`."""
+        """How near each text is to the question, centred; nothing of it is kept. Raises `IndexingError`."""
         vectors = await self.embedder.embed([question, *texts])
-        return [float(cosine) for cosine in vectors[1:] @ vectors[0]]
+        centring = _opened(self._centring)
+        cosines = vectors[1:] @ vectors[0] - centring.commonness(vectors[1:]) - centring.generality(vectors[0])
+        return [float(cosine) for cosine in cosines]
 
     async def purge(self) -> None:
         """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
         await asyncio.to_thread(self._keep_only_used, 0)
         self.distrust_store()
 
-    async def _calibrate(self) -> Calibration:
+    async def _measure(self) -> Measurement:
         cache, name, dimensions = _opened(self._cache), self._space.model, self._space.dimensions
-        known = await asyncio.to_thread(cache.find_calibration, name, dimensions)
+        known = await asyncio.to_thread(cache.find_measurement, name, dimensions)
         if known is None:
-            known = await calibrate_embedder(self.embedder.embed)
-            await asyncio.to_thread(cache.store_calibration, name, dimensions, known)
+            known = await measure_embedder(self.embedder.embed)
+            await asyncio.to_thread(cache.store_measurement, name, dimensions, known)
         return known
 
     def _open_files(self) -> None:
+        # Open already where an earlier attempt got no further than this.
+        self.close_files()
         self._cache = EmbeddingCache(self._cache_path)
         try:
             self._store = self._open_store(self._space, False)
@@ -147,10 +157,10 @@ class Meaning:
             return
         wanted = self._full_text.vector_digests()
         missing = [key for key, digest in wanted.items() if there.get(key) != digest]
-        current = [PendingChunk(key, digest, "") for key, digest in wanted.items() if there.get(key) == digest]
         with self._full_text.changing() as changes:
+            changes.begin_space(self._space.collection_name)
+            changes.mark_present(key for key, digest in wanted.items() if there.get(key) == digest)
             changes.mark_pending(missing)
-            changes.mark_embedded(current)
             changes.remove_keys(key for key in there if key not in wanted)
 
     def _begin_anew(self) -> None:
@@ -160,14 +170,16 @@ class Meaning:
         self._store = self._open_store(self._space, True)
         self._is_store_damaged = False
         with self._full_text.changing() as changes:
+            changes.begin_space(self._space.collection_name)
             changes.mark_all_pending()
 
     def close_files(self) -> None:
         """Close store and cache; the embedder stays open."""
-        if self._store is not None:
-            self._store.close()
-        if self._cache is not None:
-            self._cache.close()
+        store, self._store, cache, self._cache = self._store, None, self._cache, None
+        if store is not None:
+            store.close()
+        if cache is not None:
+            cache.close()
 
     async def _fill_all(self, should_stop: Callable[[], bool]) -> None:
         await asyncio.to_thread(self._delete_removed)
@@ -207,10 +219,12 @@ class Meaning:
 
     def _put(self, chunks: Sequence[PendingChunk], vectors: dict[str, npt.NDArray[np.float32]]) -> None:
         records = [VectorRecord(chunk.key, chunk.digest, vectors[chunk.digest]) for chunk in chunks]
+        matrix = np.stack([record.vector for record in records])
+        commonness = [float(common) for common in _opened(self._centring).commonness(matrix)]
         with self._using_store() as store:
             store.put(records)
         with self._full_text.changing() as changes:
-            changes.mark_embedded(chunks)
+            changes.mark_embedded(chunks, commonness)
             changes.count_written(len(chunks))
 
     def _settle(self) -> None:
@@ -227,8 +241,13 @@ class Meaning:
     def _nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[NearChunk]:
         with self._using_store() as store:
             neighbours = store.nearest(vector, count)
-        ids = self._full_text.ids_of_keys([neighbour.key for neighbour in neighbours])
-        return [NearChunk(ids[near.key], near.cosine) for near in neighbours if near.key in ids]
+        embedded = self._full_text.embedded([neighbour.key for neighbour in neighbours])
+        generality = _opened(self._centring).generality(vector)
+        return [
+            NearChunk(chunk.id, near.cosine, near.cosine - chunk.commonness - generality)
+            for near in neighbours
+            if (chunk := embedded.get(near.key)) is not None
+        ]
 
     @contextmanager
     def _using_store(self) -> Generator[VectorStore]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal, Self
 
 from assistant.errors import IndexingError
-from assistant.index.calibration import Calibration, Evidence
+from assistant.index.calibration import Calibration, Evidence, direction_of
 from assistant.index.chunker import JournalText
 from assistant.index.embeddings import Embedder
 from assistant.index.full_text import FullText, open_full_text
-from assistant.index.meaning import Meaning
+from assistant.index.meaning import Meaning, NearChunk
 from assistant.index.notices import (
     FORGETTING,
     LATE,
@@ -31,9 +31,8 @@ from assistant.index.notices import (
 )
 from assistant.index.question import Question, read_question
 from assistant.index.quotes import Place, Quote, Sentence, is_find, make_quote, sentences_of, wants_meaning
-from assistant.index.search import CANDIDATES, Candidate, SearchHit, fuse, select_hits, word_trust
+from assistant.index.search import CANDIDATES, Candidate, Grounds, SearchHit, fuse, select_hits, word_trust
 from assistant.index.sync import ReadDialog, Synchroniser
-from assistant.index.terms import is_cjk
 from assistant.index.upkeep import Upkeep
 from assistant.index.vector_store import VectorSpace, VectorStore
 from assistant.index.vectors import Backend, open_store
@@ -164,13 +163,13 @@ class MemoryIndex:
             return _answer(question, (), [FORGETTING if self._is_purging else NO_INDEX])
         notices: list[Notice] = []
         # Both waits run at the same time: together they may not keep a person waiting.
-        vectors = asyncio.create_task(self._cosines(question, notices, patience_seconds))
+        vectors = asyncio.create_task(self._near(question, notices, patience_seconds))
         try:
             await self._wait_for_files(notices, patience_seconds)
             words = await asyncio.to_thread(_word_scores, full_text, question)
-            cosines = await vectors
-            calibration = self._meaning.calibration if self._meaning is not None and cosines is not None else None
-            find = _Finder(full_text, question, words, cosines or {}, calibration)
+            near = await vectors
+            calibration = self._meaning.calibration if self._meaning is not None and near is not None else None
+            find = _Finder(full_text, question, words, near or [], calibration)
             hits = await asyncio.to_thread(find.hits, max_results, min_score)
         except IndexingError:
             self._look()
@@ -278,10 +277,8 @@ class MemoryIndex:
         if upkeep.text_notice:
             notices.append(upkeep.text_notice)
 
-    async def _cosines(
-        self, question: Question, notices: list[Notice], patience_seconds: float
-    ) -> dict[int, float] | None:
-        """Cosine of the nearest chunks; None, with a notice, where words must answer alone."""
+    async def _near(self, question: Question, notices: list[Notice], patience_seconds: float) -> list[NearChunk] | None:
+        """The nearest chunks; None, with a notice, where words must answer alone."""
         if self._upkeep is None:
             return None
         try:
@@ -291,7 +288,7 @@ class MemoryIndex:
                     notices.append(notice)
                 if self._meaning is None or not self._upkeep.is_meaning_open:
                     return None
-                near = await self._meaning.nearest(question.text, CANDIDATES)
+                return await self._meaning.nearest(question.text, CANDIDATES)
         except TimeoutError:
             if self._upkeep.is_read_once.is_set():
                 notices.append(LATE if self._upkeep.is_meaning_settled.is_set() else STARTING)
@@ -300,7 +297,6 @@ class MemoryIndex:
             notices.append(words_this_time(error))
             self._look()
             return None
-        return None if near is None else {chunk.chunk_id: chunk.cosine for chunk in near}
 
     async def _sentence_scores(
         self, question: Question, found: Sequence[tuple[SearchHit, Sequence[Sentence]]]
@@ -320,8 +316,8 @@ class MemoryIndex:
                     cosines = await meaning.cosines(question.text, [sentence.text for sentence in said])
             except (TimeoutError, IndexingError):
                 return scores
-            is_across = is_cjk(hit.text) != is_cjk(question.text)
-            evidence = [Evidence(one.share, cosine, is_across) for one, cosine in zip(said, cosines, strict=True)]
+            direction = direction_of(question.text, hit.text)
+            evidence = [Evidence(one.share, cosine, direction) for one, cosine in zip(said, cosines, strict=True)]
             scores[index] = [_rate(meaning.calibration, one) for one in evidence]
         return scores
 
@@ -395,19 +391,22 @@ class _Finder:
     full_text: FullText
     question: Question
     words: dict[int, float]
-    cosines: dict[int, float]
+    near: Sequence[NearChunk]
     calibration: Calibration | None
 
     def hits(self, max_results: int, min_score: float) -> list[SearchHit]:
         """The best places, each once."""
         count = max_results * _CANDIDATES_A_RESULT
-        candidates = fuse(self.words, self.cosines)[:count]
+        cosines = {chunk.chunk_id: chunk.cosine for chunk in self.near}
+        candidates = fuse(self.words, cosines, count=count)
         shares = self._shares(candidates, {})
         if (trust := word_trust(shares.values())) < 1.0:
-            candidates = fuse(self.words, self.cosines, trust)[:count]
+            candidates = fuse(self.words, cosines, trust, count)
             shares = self._shares(candidates, shares)
         chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
-        return select_hits(candidates, chunks, shares, self.calibration, self.question, max_results, min_score)
+        centred = {chunk.chunk_id: chunk.centred for chunk in self.near}
+        grounds = Grounds(self.question, shares, centred, self.calibration)
+        return select_hits(candidates, chunks, grounds, max_results, min_score)
 
     def _shares(self, candidates: list[Candidate], known: dict[int, float]) -> dict[int, float]:
         unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]

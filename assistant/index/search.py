@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence
+from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
-from assistant.index.terms import is_cjk
 
 CANDIDATES = 200
 """Chunks either ranking hands over."""
 VECTOR_WEIGHT = 0.4
 TRUSTED_SHARE = 0.4
 SNIPPET_CHARS = 300
-COMPANY = 0.17
+COMPANY = 0.25
 """Share of the best relevance that is added to every chunk's own."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -50,15 +50,32 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk either ranking found; `cosine` is None where no vector told of it."""
+    """A chunk either ranking found."""
 
     chunk_id: int
     score: float
-    cosine: float | None
 
 
-def fuse(word_scores: Mapping[int, float], cosines: Mapping[int, float], trust: float = 1.0) -> list[Candidate]:
-    """Best first: 0.4 x cosine between the smallest and the largest + 0.6 x `trust` x words / the best.
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What the relevance of chunks to a question is read from."""
+
+    question: Question
+    shares: Mapping[int, float]
+    """Of the question's terms, by chunk."""
+    cosines: Mapping[int, float]
+    """Of the vectors from their means, by chunk; empty where words answer alone."""
+    calibration: Calibration | None
+    """None where words answer alone."""
+
+
+def fuse(
+    word_scores: Mapping[int, float],
+    cosines: Mapping[int, float],
+    trust: float = 1.0,
+    count: int = 2 * CANDIDATES,
+) -> list[Candidate]:
+    """The `count` best: 0.4 x cosine between the smallest and the largest + 0.6 x `trust` x words / the best.
 
     Scores are added and not ranks: words that fit by a large margin stay ahead. Where one side is empty, the other
     alone decides.
@@ -72,8 +89,8 @@ def fuse(word_scores: Mapping[int, float], cosines: Mapping[int, float], trust: 
         chunk_id: word_weight * words.get(chunk_id, 0.0) + vector_weight * vectors.get(chunk_id, 0.0)
         for chunk_id in [*words, *(key for key in vectors if key not in words)]
     }
-    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return [Candidate(chunk_id, score, cosines.get(chunk_id)) for chunk_id, score in ordered]
+    ordered = heapq.nsmallest(count, ((-score, chunk_id) for chunk_id, score in scores.items()))
+    return [Candidate(chunk_id, -score) for score, chunk_id in ordered]
 
 
 def word_trust(shares: Iterable[float]) -> float:
@@ -87,14 +104,12 @@ def word_trust(shares: Iterable[float]) -> float:
 def select_hits(
     candidates: Sequence[Candidate],
     chunks: Mapping[int, Chunk],
-    shares: Mapping[int, float],
-    calibration: Calibration | None,
-    question: Question,
+    grounds: Grounds,
     max_results: int,
     min_score: float,
 ) -> list[SearchHit]:
     """The hits at or above `min_score`, in the order of the candidates, each place once."""
-    relevances = rate_candidates(candidates, chunks, shares, calibration, question)
+    relevances = rate_candidates(candidates, chunks, grounds)
     hits: list[SearchHit] = []
     taken: list[Chunk] = []
     for candidate in candidates:
@@ -104,30 +119,24 @@ def select_hits(
         chunk = chunks[candidate.chunk_id]
         if not any(_is_same_place(chunk, other) for other in taken):
             taken.append(chunk)
-            hits.append(_hit(chunk, relevance, question.terms))
+            hits.append(_hit(chunk, relevance, grounds.question.terms))
     return hits
 
 
-def rate_candidates(
-    candidates: Sequence[Candidate],
-    chunks: Mapping[int, Chunk],
-    shares: Mapping[int, float],
-    calibration: Calibration | None,
-    question: Question,
-) -> dict[int, float]:
+def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], grounds: Grounds) -> dict[int, float]:
     """How well each chunk answers, 0 to 1; without an embedder the share of the question's terms.
 
     Beside a sure answer a less sure one counts for more: questions with several pieces of evidence find each of them
     only half as well.
     """
+    shares, calibration = grounds.shares, grounds.calibration
     if calibration is None:
         return {candidate.chunk_id: shares.get(candidate.chunk_id, 0.0) for candidate in candidates}
-    is_cjk_question = is_cjk(question.text)
     own: dict[int, float] = {}
     for candidate in candidates:
         if (chunk := chunks.get(candidate.chunk_id)) is not None:
-            share = shares.get(candidate.chunk_id, 0.0)
-            evidence = Evidence(share, candidate.cosine, is_cjk(chunk.text) != is_cjk_question)
+            share, cosine = shares.get(candidate.chunk_id, 0.0), grounds.cosines.get(candidate.chunk_id)
+            evidence = Evidence(share, cosine, direction_of(grounds.question.text, chunk.text))
             own[candidate.chunk_id] = calibration.relevance(evidence)
     best = min(max(own.values(), default=0.0), 1.0)
     company = COMPANY * best if best >= DEFAULT_SCORE else 0.0

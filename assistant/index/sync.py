@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.atomic_io import read_plain_file
+from assistant.index.changes import Changes
+from assistant.index.chunk_rows import Source
 from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_markdown
-from assistant.index.full_text import Changes, FullText, Source
+from assistant.index.full_text import FullText
 from assistant.text_encoding import decode_text
 
 LONG_TERM_FILES = ("MEMORY.md", "memory.md", "USER.md", "SOUL.md")

@@ -59,9 +59,17 @@ def every_term(text: str) -> list[str]:
 
 
 def is_cjk(text: str) -> bool:
-    """True when the text is mainly Chinese, Japanese or Korean: a fifth of its letters, for they say more each."""
-    letters = sum(map(str.isalpha, text))
-    return 5 * sum(map(len, _CJK_RUN.findall(text))) > letters
+    """True when the text is mainly Chinese, Japanese or Korean."""
+    return cjk_share(text) > 0.5
+
+
+def cjk_share(text: str) -> float:
+    """How much of a text is Chinese, Japanese or Korean, 0 to 1; one such character says as much as four letters."""
+    if text.isascii():
+        return 0.0
+    characters = sum(map(len, _CJK_RUN.findall(text)))
+    others = sum(map(str.isalpha, text)) - characters
+    return 4 * characters / max(4 * characters + others, 1)
 
 
 def _plain(text: str) -> str:

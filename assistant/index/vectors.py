@@ -122,10 +122,7 @@ class ChromaStore:
     def nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[Neighbour]:
         """The nearest chunks, by approximate search."""
         with _told():
-            wanted = min(count, self._collection.count())
-            if not wanted:
-                return []
-            found = self._collection.query(query_embeddings=[vector], n_results=wanted, include=["distances"])
+            found = self._collection.query(query_embeddings=[vector], n_results=count, include=["distances"])
         distances = found["distances"] or [[]]
         return [Neighbour(key, 1.0 - distance) for key, distance in zip(found["ids"][0], distances[0], strict=True)]
 

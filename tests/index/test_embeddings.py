@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from assistant.errors import IndexingError
 from assistant.index.calibration import Calibration
-from assistant.index.calibration_texts import calibrate_embedder
+from assistant.index.calibration_texts import Measurement, measure_embedder
+from assistant.index.centring import Centring
 from assistant.index.chunker import estimate_tokens
 from assistant.index.embedding_cache import EmbeddingCache
 from assistant.index.embeddings import (
@@ -135,19 +136,23 @@ def test_the_cache_keeps_what_is_used_and_a_few_spare_ones(tmp_path: Path) -> No
 
 def test_the_numbers_of_a_model_are_kept_with_its_vectors(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite")
-    numbers = Calibration(0.1, 0.5, 0.3, 1.2, 0.2, 0.9)
-    cache.store_calibration("a", 3, numbers)
-    assert (cache.find_calibration("a", 3), cache.find_calibration("a", 4)) == (numbers, None)
+    numbers = Calibration(0.1, 0.5, 0.3, 1.2, 0.2, 0.9, 0.4, 0.8)
+    cache.store_measurement("a", 3, Measurement(Centring(vector(1), vector(2)), numbers))
+    found = cache.find_measurement("a", 3)
+    assert found is not None
+    assert (found.centring.question.tolist(), found.centring.text.tolist()) == ([1, 1, 1], [2, 2, 2])
+    assert (found.calibration, cache.find_measurement("a", 4)) == (numbers, None)
     cache.close()
 
 
 async def test_an_embedder_nobody_has_measured_is_calibrated_by_a_few_texts() -> None:
     embedder = OfflineEmbedder()
     await embedder.open()
-    found = await calibrate_embedder(embedder.embed)
+    found = (await measure_embedder(embedder.embed)).calibration
     assert 0.0 < found.unrelated < 0.2 < found.related < 0.5
     assert found.low < found.high
-    assert found.low_across < found.high_across
+    assert found.low_from_cjk < found.high_from_cjk
+    assert found.low_to_cjk < found.high_to_cjk
     await embedder.close()
 
 

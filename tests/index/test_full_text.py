@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import IndexingError
+from assistant.index.chunk_rows import EmbeddedChunk, Source
 from assistant.index.chunker import chunk_markdown
-from assistant.index.full_text import FullText, Source, open_full_text
+from assistant.index.full_text import FullText, open_full_text
 from assistant.index.question import read_question
 
 TODAY = dt.date(2026, 11, 30)
@@ -91,11 +92,20 @@ def test_shares_weigh_rare_words_more(full_text: FullText) -> None:
 
 
 def test_a_term_in_very_many_chunks_is_still_told_of_each(full_text: FullText) -> None:
-    text = "".join(f"## {number}\ncommon\n" for number in range(500)) + "## last\ncommon rare\n"
+    text = "".join(f"## {number}\ncommon\n" for number in range(2_100)) + "## last\ncommon rare\n"
     put(full_text, "memory/a.md", text)
     asked = read_question("common rare", TODAY)
     ids = [hit.chunk_id for hit in full_text.rank(asked)]
     assert full_text.shares(asked, ids)[ids[0]] == pytest.approx(1.0)
+
+
+def test_a_common_word_alone_does_not_find_where_very_many_chunks_have_a_rarer_one(full_text: FullText) -> None:
+    both = "".join(f"## {number}\ncommon tea\n" for number in range(1_000))
+    one = "".join(f"## {number}\ncommon\n" for number in range(4_000))
+    put(full_text, "memory/a.md", f"{both}{one}## last\ncommon tea sencha\n")
+    texts = found(full_text, "common sencha tea")
+    assert (texts[0], set(texts[1:]), len(texts)) == ("common tea sencha", {"common tea"}, 200)
+    assert found(full_text, "common")[0] == "common"
 
 
 def test_a_chunk_that_changed_is_no_longer_found_by_its_old_words(full_text: FullText) -> None:
@@ -111,7 +121,7 @@ def test_a_chunk_that_changed_is_no_longer_found_by_its_old_words(full_text: Ful
 def test_only_changed_chunks_need_a_vector_and_removed_ones_are_told_of(full_text: FullText) -> None:
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee\n# Three\nwater")
     with full_text.changing() as changes:
-        changes.mark_embedded(full_text.pending(10))
+        changes.mark_embedded(waiting := full_text.pending(10), [0.5] * len(waiting))
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nwhite wine")
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["Two\nwhite wine"]
     assert full_text.removed_keys(10) == ["memory/a.md#2"]
@@ -122,7 +132,7 @@ def test_a_chunk_that_changed_while_its_vector_was_made_stays_pending(full_text:
     being_embedded = full_text.pending(10)
     put(full_text, "memory/a.md", "white wine")
     with full_text.changing() as changes:
-        changes.mark_embedded(being_embedded)
+        changes.mark_embedded(being_embedded, [0.5] * len(being_embedded))
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["white wine"]
 
 
@@ -195,3 +205,32 @@ def test_scrubbing_leaves_no_trace_of_removed_words(full_text: FullText) -> None
     files = full_text.path.parent.glob("full_text.sqlite*")
     assert not any(b"xyzzyplugh" in path.read_bytes() for path in files)
     assert found(full_text, "tea") == ["green tea"]
+
+
+def test_what_is_known_of_vectors_goes_with_their_model(full_text: FullText) -> None:
+    put(full_text, "memory/a.md", "green tea")
+    (chunk,) = full_text.pending(10)
+    with full_text.changing() as changes:
+        changes.begin_space("one model")
+        changes.mark_embedded([chunk], [0.5])
+    assert full_text.embedded([chunk.key]) == {chunk.key: EmbeddedChunk(1, 0.5)}
+    for space, is_embedded in (("one model", True), ("another model", False)):
+        with full_text.changing() as changes:
+            changes.begin_space(space)
+            changes.mark_pending([chunk.key])
+            changes.mark_present([chunk.key])
+        assert (chunk.key in full_text.embedded([chunk.key])) is is_embedded
+
+
+def test_a_thousand_edits_leave_the_index_as_large_as_it_was(full_text: FullText, tmp_path: Path) -> None:
+    path = tmp_path / "index" / "full_text.sqlite"
+    sizes: list[int] = []
+    for number in range(1_000):
+        put(full_text, "memory/a.md", f"# Day\nedit{number} of the same note, with the same length of text as before")
+        with full_text.changing() as changes:
+            changes.forget_removed(full_text.removed_keys(10))
+        if number % 100 == 99:
+            sizes.append(path.stat().st_size)
+    assert sizes[-1] <= sizes[1] * 2
+    assert found(full_text, "edit998") == []
+    assert len(found(full_text, "edit999")) == 1

@@ -6,12 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.index.calibration import Calibration, Evidence, calibrate
+from assistant.index.calibration import Calibration, Evidence, calibrate, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
-from assistant.index.search import Candidate, fuse, make_snippet, rate_candidates, select_hits, word_trust
+from assistant.index.search import Candidate, Grounds, fuse, make_snippet, rate_candidates, select_hits, word_trust
 
-CALIBRATION = Calibration(unrelated=0.1, related=0.5, low=0.4, high=1.2, low_across=0.3, high_across=0.7)
+CALIBRATION = Calibration(
+    unrelated=0.1,
+    related=0.5,
+    low=0.4,
+    high=1.2,
+    low_from_cjk=0.3,
+    high_from_cjk=0.7,
+    low_to_cjk=0.5,
+    high_to_cjk=0.9,
+)
 
 
 def asked(*terms: str) -> Question:
@@ -24,15 +33,19 @@ def chunk(text: str, first: int = 1, last: int = 1, path: str = "memory/a.md", k
 
 def test_words_weigh_six_tenths_and_meaning_four() -> None:
     assert fuse({1: 10.0, 2: 5.0}, {1: 0.2, 2: 0.6, 3: 0.4}) == [
-        Candidate(2, 0.7, 0.6),
-        Candidate(1, 0.6, 0.2),
-        Candidate(3, pytest.approx(0.2), 0.4),
+        Candidate(2, 0.7),
+        Candidate(1, 0.6),
+        Candidate(3, pytest.approx(0.2)),
     ]
 
 
+def test_no_more_candidates_are_made_than_are_wanted() -> None:
+    assert fuse({1: 10.0, 2: 5.0, 3: 5.0}, {}, count=2) == [Candidate(1, 1.0), Candidate(2, 0.5)]
+
+
 def test_where_one_side_finds_nothing_the_other_decides() -> None:
-    assert fuse({}, {1: 0.2, 2: 0.6}) == [Candidate(2, 1.0, 0.6), Candidate(1, 0.0, 0.2)]
-    assert fuse({1: 10.0, 2: 5.0}, {}) == [Candidate(1, 1.0, None), Candidate(2, 0.5, None)]
+    assert fuse({}, {1: 0.2, 2: 0.6}) == [Candidate(2, 1.0), Candidate(1, 0.0)]
+    assert fuse({1: 10.0, 2: 5.0}, {}) == [Candidate(1, 1.0), Candidate(2, 0.5)]
     assert fuse({}, {}) == []
 
 
@@ -63,20 +76,22 @@ def test_the_same_words_and_overlapping_places_are_one_hit() -> None:
         3: chunk("c\nd\ne\nf", 3, 6),
         4: chunk("a\nb\nc", 1, 3, "memory/copy.md"),
     }
-    candidates = [Candidate(number, 1.0, 0.5) for number in chunks]
-    hits = select_hits(candidates, chunks, dict.fromkeys(chunks, 1.0), CALIBRATION, asked("a"), 5, 0.1)
+    grounds = Grounds(asked("a"), dict.fromkeys(chunks, 1.0), dict.fromkeys(chunks, 0.5), CALIBRATION)
+    hits = select_hits([Candidate(number, 1.0) for number in chunks], chunks, grounds, 5, 0.1)
     assert [(hit.path, hit.first_line) for hit in hits] == [("memory/a.md", 1), ("memory/a.md", 3)]
 
 
 def test_hits_below_the_score_and_chunks_that_have_gone_are_left_out() -> None:
-    candidates = [Candidate(1, 1.0, 0.5), Candidate(2, 0.9, 0.1), Candidate(3, 0.8, 0.5)]
+    candidates = [Candidate(1, 1.0), Candidate(2, 0.9), Candidate(3, 0.8)]
     chunks = {1: chunk("yes"), 2: chunk("no", 2, 2)}
-    (hit,) = select_hits(candidates, chunks, {1: 0.8, 2: 0.0}, CALIBRATION, asked("yes"), 5, 0.1)
+    grounds = Grounds(asked("yes"), {1: 0.8, 2: 0.0}, {1: 0.5, 2: 0.0, 3: 0.5}, CALIBRATION)
+    (hit,) = select_hits(candidates, chunks, grounds, 5, 0.2)
     assert (hit.text, hit.relevance) == ("yes", 1.0)
 
 
 def test_without_an_embedder_relevance_is_the_share_of_terms() -> None:
-    hits = select_hits([Candidate(1, 1.0, None)], {1: chunk("yes")}, {1: 0.42}, None, asked("yes"), 5, 0.1)
+    grounds = Grounds(asked("yes"), {1: 0.42}, {}, None)
+    hits = select_hits([Candidate(1, 1.0)], {1: chunk("yes")}, grounds, 5, 0.1)
     assert [hit.relevance for hit in hits] == [0.42]
 
 
@@ -101,27 +116,44 @@ def test_a_snippet_is_never_longer_than_asked(text: str, terms: list[str], limit
 
 def test_beside_a_sure_answer_a_less_sure_one_counts_for_more() -> None:
     chunks = {1: chunk("sure"), 2: chunk("half", 5, 5)}
-    candidates = [Candidate(1, 1.0, 0.5), Candidate(2, 0.5, 0.3)]
-    both = rate_candidates(candidates, chunks, {1: 1.0, 2: 0.05}, CALIBRATION, asked("sure"))
-    alone = rate_candidates(candidates[1:], chunks, {2: 0.05}, CALIBRATION, asked("sure"))
-    assert both == {1: 1.0, 2: pytest.approx(0.2325)}
-    assert alone == {2: pytest.approx(0.0625)}
+    candidates = [Candidate(1, 1.0), Candidate(2, 0.5)]
+    grounds = Grounds(asked("sure"), {1: 1.0, 2: 0.05}, {1: 0.5, 2: 0.3}, CALIBRATION)
+    assert rate_candidates(candidates, chunks, grounds) == {1: 1.0, 2: pytest.approx(0.3125)}
+    assert rate_candidates(candidates[1:], chunks, grounds) == {2: pytest.approx(0.0625)}
 
 
-def test_across_two_scripts_meaning_alone_may_answer() -> None:
-    chunks = {1: chunk("She likes green tea")}
-    candidates = [Candidate(1, 1.0, 0.45)]
-    assert rate_candidates(candidates, chunks, {}, CALIBRATION, asked("她喜欢喝什么茶")) == {1: pytest.approx(1.0)}
-    assert rate_candidates(candidates, chunks, {}, CALIBRATION, asked("what", "drink")) == {
-        1: pytest.approx(0.439, abs=0.001)
-    }
+def test_across_two_scripts_meaning_alone_may_answer_by_the_scale_of_its_direction() -> None:
+    def rated(question: Question, text: str) -> dict[int, float]:
+        grounds = Grounds(question, {}, {1: 0.45}, CALIBRATION)
+        return rate_candidates([Candidate(1, 1.0)], {1: chunk(text)}, grounds)
+
+    assert rated(asked("她喜欢喝什么茶"), "She likes green tea") == {1: pytest.approx(1.0)}
+    assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.625)}
+    assert rated(asked("what", "drink"), "She likes green tea") == {1: pytest.approx(0.46875)}
+
+
+def test_a_note_in_two_languages_can_be_asked_for_in_either() -> None:
+    note = "I drink oolong tea in the morning\n我妹妹住在奥斯陆"
+    assert (direction_of("早上喝什么", note), direction_of("where is my sister", note)) == ("from_cjk", "to_cjk")
+    assert direction_of("数据存在哪里", "项目用 Python 编写，数据保存在数据库里") == "within"
 
 
 def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_find() -> None:
-    related = [[Evidence(0.5, 0.6), Evidence(0.0, 0.2)], [Evidence(1.0, 0.5)], [Evidence(0.0, 0.6, is_across=True)]]
-    unrelated = [[Evidence(0.0, 0.1)], [Evidence(0.1, 0.2)], [Evidence(0.0, 0.15, is_across=True)]]
+    related = [
+        [Evidence(0.5, 0.6), Evidence(0.0, 0.2)],
+        [Evidence(1.0, 0.5)],
+        [Evidence(0.0, 0.6, "from_cjk")],
+        [Evidence(0.0, 0.6, "to_cjk")],
+    ]
+    unrelated = [
+        [Evidence(0.0, 0.1)],
+        [Evidence(0.1, 0.2)],
+        [Evidence(0.0, 0.15, "from_cjk")],
+        [Evidence(0.0, 0.2, "to_cjk")],
+    ]
     found = calibrate(related, unrelated)
-    assert (found.unrelated, found.related) == (pytest.approx(0.15), pytest.approx(0.6))
+    assert (found.unrelated, found.related) == (pytest.approx(0.175), pytest.approx(0.6))
     assert found.relevance(Evidence(0.1, 0.2)) == pytest.approx(0.1, abs=0.01)
-    assert found.relevance(Evidence(0.0, 0.15, is_across=True)) == pytest.approx(0.1)
+    assert found.relevance(Evidence(0.0, 0.15, "from_cjk")) == pytest.approx(0.1)
+    assert found.relevance(Evidence(0.0, 0.2, "to_cjk")) == pytest.approx(0.1)
     assert found.relevance(Evidence(1.0, 0.6)) > 1.0

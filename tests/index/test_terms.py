@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.index.terms import content_terms, every_term, spaced
+from assistant.index.terms import cjk_share, content_terms, every_term, is_cjk, spaced
 
 
 def test_cjk_runs_are_indexed_as_bigrams_and_words_as_they_stand() -> None:
@@ -28,3 +28,8 @@ def test_a_particle_that_is_half_of_the_only_word_stays() -> None:
 
 def test_terms_are_distinct_and_in_order() -> None:
     assert every_term("tea, Tea and 茶 tea") == ["tea", "and", "茶"]
+
+
+def test_a_chinese_character_says_as_much_as_four_letters() -> None:
+    assert (cjk_share("green tea"), cjk_share("绿茶"), cjk_share("绿茶 greentea")) == (0.0, 1.0, 0.5)
+    assert (is_cjk("用 Python 写的"), is_cjk("the word 茶")) == (True, False)
