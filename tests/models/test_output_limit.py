@@ -44,10 +44,10 @@ async def test_a_cut_is_told_once_and_adds_nothing(provider_name: str, reply: Re
     with StrictProvider(SequencePlayer(reply)) as provider:
         if provider_name == "openai":
             model: OpenAICompatibleModel | DashScopeModel = OpenAICompatibleModel(
-                "strict-7b", provider.base_url, "", 16_000
+                "strict-7b", provider.base_url, "", 16_000, 1_000
             )
         else:
-            model = DashScopeModel("strict-7b", provider.dashscope_url, "key", 16_000)
+            model = DashScopeModel("strict-7b", provider.dashscope_url, "key", 16_000, 1_000)
         chunks = await told(model, [TOOL])
         await model.client.close()
     assert [tokens > 0 for tokens in cuts(chunks)] == ([True] if is_cut else [])
