@@ -23,6 +23,7 @@ from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.approval import ApprovalHook
 from assistant.agent.hooks.arguments import ArgumentsHook
 from assistant.agent.hooks.compaction import MemoryCompactionHook
+from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
@@ -300,6 +301,7 @@ class Assistant:
             compaction,
             *([recall] if recall else []),
             steps,
+            OutputLimitHook(language),
             ArgumentsHook(language),
             ApprovalHook(rules, language),
             ToolResultHook(context.cap),

@@ -11,7 +11,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-FinishReason = Literal["completed", "interrupted", "max_steps", "awaiting_approval"]
+FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", "awaiting_approval"]
 ToolState = Literal["success", "error", "denied", "interrupted"]
 CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "failed", "skipped"]

@@ -479,6 +479,23 @@ async def test_an_edit_drops_the_message_and_all_that_followed(home: Path) -> No
     assert rows_of(rows, "user") == ["first", "second", "first, but better"]
 
 
+async def test_an_edit_takes_a_call_that_waits_with_it(home: Path) -> None:
+    model = ScriptedModel([[text("One.")], [text("I would touch it."), TOUCH], [text("New.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "first")
+        await say(assistant, conversation, "touch a file")
+        waiting = conversation.approvals()
+        questions_before = [question.later_messages for question in conversation.questions()]
+        conversation.edit(conversation.questions()[1].message_id, "leave it")
+        await conversation.wait()
+        history = conversation.attach().history
+
+    assert (len(waiting), questions_before, conversation.approvals()) == (1, [3, 1], [])
+    assert sent_by_user(model.requests[2]) == ["first", "leave it"]
+    assert (questions(history), reasons(history)) == (["first", "leave it"], ["completed", "completed"])
+
+
 async def test_an_edit_of_a_message_that_is_gone_changes_nothing(home: Path) -> None:
     async with scripted_assistant(home, ScriptedModel([[text("One.")]])) as assistant:
         conversation = assistant.conversations.create()

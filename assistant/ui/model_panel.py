@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from assistant.models.chat import ChatModel
 
 
+def model_tab_html(assistant: Assistant, report: ConnectionReport | None) -> str:
+    """The whole tab: who answers, and the switch for recall."""
+    return str(model_html(assistant.model, report) + recall_html(assistant))
+
+
 def model_html(model: ChatModel, report: ConnectionReport | None) -> Markup:
     """The model card; the set-up card where the built-in assistant answers."""
     if not model.is_language_model:

@@ -14,6 +14,8 @@
     editor: "#editor .cm-content",
     copyCode: "#chat .copy_code_button",
     scroller: "#chat .bubble-wrap",
+    edit: "#edit-text textarea",
+    cancelEdit: "#cancel-edit",
     question: "#chat .user-row",
     search: "#search textarea, #search input",
     hit: "#hits .p-hit",
@@ -260,6 +262,7 @@
     label(GRADIO.send, "Send message");
     label(GRADIO.stop, "Stop the answer");
     label(GRADIO.composer, "Message");
+    label(GRADIO.edit, "Your message, edited");
     label(GRADIO.search, "Search memory and conversations");
     label(GRADIO.editor, "Memory file");
     label(GRADIO.copyCode, "Copy code");
@@ -312,6 +315,15 @@
     pane.querySelector(".p-close")?.focus();
   };
 
+  /* The box for an edited message has the caret at once, behind the last word. */
+  const showEdit = () => {
+    const box = document.querySelector(GRADIO.edit);
+    if (!box || box.dataset.shown) return;
+    box.dataset.shown = "yes";
+    box.focus();
+    box.setSelectionRange(box.value.length, box.value.length);
+  };
+
   /* A new conversation is read from its top, whatever stood there before. */
   const showFromTop = () => {
     const welcome = document.querySelector("#chat .p-welcome");
@@ -332,6 +344,7 @@
       copyWhatCame();
       showFromTop();
       showPane();
+      showEdit();
       drawEdit();
       openFirst();
     });
@@ -373,7 +386,7 @@
     if (event.key === "Escape" && !event.isComposing) {
       const close = document.querySelector("#pane .p-close");
       if (!close && editBox()) return endEdit();
-      (close ?? document.querySelector(GRADIO.stop))?.click();
+      (close ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
     }
   });
 })();
