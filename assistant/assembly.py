@@ -23,6 +23,7 @@ from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.approval import ApprovalHook
 from assistant.agent.hooks.arguments import ArgumentsHook
 from assistant.agent.hooks.compaction import MemoryCompactionHook
+from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
@@ -115,6 +116,8 @@ class Assistant:
         self.index = index
         self.model = model
         self.other_owner = other_owner
+        self.is_recall_on = settings.recall == "on"
+        """The person's switch; it begins as the settings say and holds until the program ends."""
         self._compactor = compactor
         self._read_settings = read_settings or partial(load_settings, settings.home)
         self.counter = TokenCounter(model.vocabulary)
@@ -154,9 +157,9 @@ class Assistant:
         return "Read" if self.has_file_tools else "memory_get" if self.has_memory_tools else "none"
 
     @property
-    def has_recall(self) -> bool:
-        """False where memory or recall is off, and for the offline assistant, which looks by itself."""
-        return self.settings.memory == "on" and self.settings.recall == "on" and self.model.is_language_model
+    def can_recall(self) -> bool:
+        """False where memory is off, and for the offline assistant, which looks by itself."""
+        return self.settings.memory == "on" and self.model.is_language_model
 
     def at_home(self, session_id: str) -> Assistant:
         """The assistant in whose home a conversation is: the sample's for the sample, else this one."""
@@ -296,6 +299,7 @@ class Assistant:
             context_ids=lambda: {message.id for message in state.context},
             language=language,
             now=store.clock.now,
+            trashed_ids=store.journal.deleted_ids,
             # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
             patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
         )
@@ -336,12 +340,13 @@ class Assistant:
         )
         compaction = MemoryCompactionHook(context)
         steps = StepHook(keeper.keep, self.settings.max_steps)
-        recall = RecallHook(self.index, language, self.counter.text) if self.has_recall else None
+        recall = self._recall_hook(language) if self.can_recall else None
         hooks = [
             prompt,
             compaction,
             *([recall] if recall else []),
             steps,
+            OutputLimitHook(language),
             ArgumentsHook(language),
             ApprovalHook(rules, language),
             ToolResultHook(context.cap),
@@ -378,6 +383,11 @@ class Assistant:
         if self.settings.language != "auto":
             return self.settings.language
         return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
+
+    def _recall_hook(self, language: Callable[[], Language]) -> RecallHook:
+        return RecallHook(
+            self.index, language, self.counter.text, lambda: self.is_recall_on, self.store.journal.deleted_ids
+        )
 
     def _write_memory(self, session_id: str, turn_id: Callable[[], str]) -> WriteMemory:
         def write(path: Path, text: str) -> None:

@@ -17,7 +17,8 @@ from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text, storable
 from assistant.bootstrap import finish_bootstrap
-from assistant.errors import PalimpsestError, StepLimitError
+from assistant.compaction.record import CompactionRecord
+from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
 from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
     ApprovalRequested,
@@ -50,6 +51,14 @@ class Attached:
 
     history: list[Event]
     start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message of the person that stands in the context, and how many messages stand behind it."""
+
+    message_id: str
+    later_messages: int
 
 
 class Conversation:
@@ -156,8 +165,17 @@ class Conversation:
         """Answer the newest message again; the answer so far leaves the context, not the journal."""
         self._submit(Retry())
 
+    def questions(self) -> list[Question]:
+        """The person's messages that can be edited: those in the context, oldest first."""
+        context = self._runner.context
+        return [
+            Question(message.id, len(context) - index)
+            for index, message in enumerate(context, 1)
+            if message.role == "user"
+        ]
+
     def edit(self, message_id: str, text: str) -> None:
-        """Ask something else in place of a message that is still in the context."""
+        """Ask something else in place of a message in the context; it and all behind it stay in the journal."""
         self._refuse_closed()
         if not self._context.fits_alone(text):
             self._save_as_file(text)
@@ -179,6 +197,12 @@ class Conversation:
             self._compaction.request_undo()
         else:
             self._submit(Undo())
+
+    def compaction(self, compaction_id: str) -> CompactionRecord | None:
+        """The journal's record of a compaction of this conversation."""
+        rows = self._journal.rows(self.session_id)
+        records = (row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id == compaction_id)
+        return next(records, None)
 
     async def preview_compaction(self) -> CompactionPreview:
         """What compacting now would fold and keep; nothing is changed."""
@@ -387,6 +411,9 @@ class Conversation:
         except StepLimitError as limit:
             self.emit(Notice(str(limit), "info"))
             return "max_steps", ""
+        except OutputLimitError:
+            # The end of the turn tells it, with the tokens of the call that was cut.
+            return "output_limit", ""
         except asyncio.CancelledError:
             self._runner.keep_unsaved()
             self._close_open_calls()

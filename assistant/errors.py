@@ -15,6 +15,8 @@ PalimpsestError                 shown to the person in one line
 │   ├── ModelUnreachableError
 │   ├── EndlessReplyError       the answer was longer than it may be
 │   └── ContextOverflowError    the provider refused a request over its window
+├── StepLimitError              the turn used up its model calls
+├── OutputLimitError            the provider cut the answer at the model's output limit
 ├── CompactionError             a compaction or its undo is not possible, with the reason
 ├── IndexingError               the search index cannot be used
 └── TranscriptError             another agent's session file cannot be read or written
@@ -133,6 +135,15 @@ class StepLimitError(PalimpsestError):
     def __init__(self, max_steps: int) -> None:
         super().__init__(f"The turn stopped after {max_steps} model calls (PALIMPSEST_MAX_STEPS). It can go on.")
         self.max_steps = max_steps
+
+
+class OutputLimitError(PalimpsestError):
+    """The provider cut the answer at the model's output limit; *Continue* goes on from there."""
+
+    def __init__(self, tokens: int) -> None:
+        limit = f" of {tokens:,} tokens" if tokens else ""
+        super().__init__(f"The model stopped at its output limit{limit}. It can go on.")
+        self.tokens = tokens
 
 
 class CompactionError(PalimpsestError):

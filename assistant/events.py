@@ -11,7 +11,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-FinishReason = Literal["completed", "interrupted", "max_steps", "awaiting_approval"]
+FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", "awaiting_approval"]
 ToolState = Literal["success", "error", "denied", "interrupted"]
 CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "failed", "skipped"]
@@ -97,12 +97,17 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class RecalledLine:
-    """One remembered passage: the file, its first line (from 1), the text and how relevant it is, in [0, 1]."""
+    """One remembered passage: the file, its line (from 1), the text and how relevant it is, in [0, 1].
+
+    Of a past conversation also which one it is, and the message.
+    """
 
     path: str
     line: int
     text: str
     relevance: float
+    session_id: str = ""
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     """Shell and file tools: ask before anything risky, only read, or none."""
     max_steps: int = Field(200, ge=1)
     """Model calls a turn; at the limit the page offers Continue."""
-    max_reply_tokens: int = Field(65_536, ge=100)
+    max_reply_tokens: int = Field(131_072, ge=100)
     """Tokens of one answer, thinking and calls included; a longer one is ended."""
     host: str = ""
     """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""

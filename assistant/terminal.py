@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from assistant.agent.context import CompactionPreview
 from assistant.events import (
     ApprovalRequested,
@@ -51,9 +53,24 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
         case TurnFailed():
             return f"\n! {printable(event.error)}\n"
         case TurnFinished():
-            return {"completed": "\n", "awaiting_approval": ""}.get(event.reason, f"\n[{event.reason}]\n")
+            return _end_text(event)
         case _:
             return ""
+
+
+def _end_text(event: TurnFinished) -> str:
+    match event.reason:
+        case "completed":
+            return "\n"
+        case "awaiting_approval":
+            return ""
+        case "output_limit":
+            limit = f" of {event.output_tokens:,} tokens" if event.output_tokens else ""
+            return f"\n[the model stopped at its output limit{limit}; /continue goes on]\n"
+        case "interrupted" | "max_steps":
+            return f"\n[{event.reason}]\n"
+        case _:
+            assert_never(event.reason)
 
 
 def said_text(event: TurnStarted) -> str:

@@ -1,7 +1,8 @@
 """How well memory search finds what is there, and finds nothing where nothing is.
 
 LoCoMo conversations are written as daily notes, XQuAD paragraphs as notes by article. Every way of ranking is measured
-in the same run on the same chunks. Run: python -m benchmarks.retrieval [--calibrate] [--json]
+in the same run on the same chunks. `--calibrate` measures the embedder's numbers on one half of the questions; what
+relevance keeps and drops is always told of the other half. Run: python -m benchmarks.retrieval [--calibrate] [--json]
 """
 
 from __future__ import annotations
@@ -395,6 +396,9 @@ def relevance_figures(measured: Measured, calibration: Calibration) -> list[Figu
         if group in ("zh -> en", "en -> zh"):
             label = f"{group}, R@5 with min_score 0.1"
             figures.append(Figure(label, _recall_of(kept, answers), "%", at_least=90.0))
+    unrelated = [answered for answered in measured.strangers if answered.asked.category == "unrelated"]
+    nothing = _mean(float(not answered.hits(calibration, DEFAULT_SCORE)) for answered in unrelated)
+    figures.append(Figure("unrelated questions that find nothing", nothing, "%", at_least=100.0))
     for label, group in _stranger_groups(measured.strangers).items():
         nothing = _mean(float(not answered.hits(calibration, DEFAULT_SCORE)) for answered in group)
         figures.append(Figure(f"{label} (n = {len(group)}) that find nothing", nothing, "%"))

@@ -1,4 +1,7 @@
-"""The test command: format, lint, types, tests, in this order; the first that fails ends it."""
+"""The test command: format, lint, types, tests, in this order; the first that fails ends it.
+
+Tests run on every processor; those in a browser one after the other, for each has a page and a browser to itself.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ CHECKS = (
     ("ruff", "format", "--check", "."),
     ("ruff", "check", "."),
     ("pyright", "--pythonpath", sys.executable),
-    ("pytest",),
+    ("pytest", "-m", "not browser", "--numprocesses", "logical", "--dist", "worksteal"),
+    ("pytest", "-m", "browser"),
 )
 
 

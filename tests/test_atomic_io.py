@@ -27,6 +27,7 @@ from assistant.atomic_io import (
     storable,
 )
 from assistant.errors import WorkspaceError
+from tests.fakes.children import started
 
 
 def names_in(folder: Path) -> list[str]:
@@ -147,16 +148,10 @@ def _replace_for_ever(path: Path) -> None:
         number += 1
 
 
-def _spawned(target: object, *arguments: object) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)  # type: ignore[arg-type]
-    process.start()
-    return process
-
-
 def test_a_disk_that_is_full_leaves_every_file_as_it_was(tmp_path: Path) -> None:
     replace_file(tmp_path / "file", b"old")
     append_lines(tmp_path / "log", ["old"])
-    child = _spawned(_write_over_the_limit, tmp_path)
+    child = started(_write_over_the_limit, tmp_path)
     child.join(60)
     assert child.exitcode == 3
     assert {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)} == {
@@ -168,7 +163,7 @@ def test_a_disk_that_is_full_leaves_every_file_as_it_was(tmp_path: Path) -> None
 
 def test_a_kill_in_the_middle_of_replacing_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    child = _spawned(_replace_for_ever, path)
+    child = started(_replace_for_ever, path)
     while not path.exists():
         child.join(0.01)
     for _ in range(20):
@@ -181,7 +176,7 @@ def test_a_kill_in_the_middle_of_replacing_leaves_a_whole_file(tmp_path: Path) -
 def test_a_lock_of_another_process_is_waited_for_and_then_told(tmp_path: Path) -> None:
     path = tmp_path / "file"
     ours, theirs = multiprocessing.Pipe()
-    child = _spawned(_hold, path, theirs)
+    child = started(_hold, path, theirs)
     assert ours.recv() == "holds"
     with pytest.raises(WorkspaceError, match="file is being written by another process"), hold_lock(path, 0.05):
         pass

@@ -181,7 +181,9 @@ def test_output_that_nobody_takes_is_no_traceback(home: Path, redirection: str) 
 
 
 def test_a_terminal_without_input_ends(home: Path, tmp_path: Path) -> None:
-    command = f"PALIMPSEST_PROVIDER=offline {sys.executable} -m assistant chat --home '{home}' <&-"
+    command = (
+        f"PALIMPSEST_PROVIDER=offline PALIMPSEST_EMBEDDER=none {sys.executable} -m assistant chat --home '{home}' <&-"
+    )
     ended = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 

@@ -92,3 +92,15 @@ async def test_history_and_context_show_what_was_said(home: Path) -> None:
 async def test_stop_where_nothing_runs_does_nothing(home: Path) -> None:
     async with scripted_assistant(home, ScriptedModel([])) as assistant:
         assert kinds_of(await say(assistant, assistant.conversations.create(), "/stop")) == []
+
+
+async def test_a_command_that_only_looks_leaves_what_is_saved_as_it_is(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Good morning")
+        saved = [item.text for item in conversation.context_items() if item.key]
+        for typed in ("/history", "/context", "/help", "/model", "/memory morning", "/pin", "/stop", "/nothing"):
+            await say(assistant, conversation, typed)
+    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+        reopened = assistant.conversations.open(conversation.session_id)
+        assert [item.text for item in reopened.context_items() if item.key] == saved == ["Good morning", "Hello."]

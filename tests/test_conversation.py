@@ -29,7 +29,7 @@ from assistant.events import (
 )
 from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import ToolCallBlock, ToolResultBlock, block_text, text_of
-from assistant.models.scripted import ScriptedModel, ScriptedRequest
+from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
 from assistant.session_file import file_names
 from tests.fakes.home import (
     SUMMARY,
@@ -480,6 +480,23 @@ async def test_an_edit_drops_the_message_and_all_that_followed(home: Path) -> No
     assert rows_of(rows, "user") == ["first", "second", "first, but better"]
 
 
+async def test_an_edit_takes_a_call_that_waits_with_it(home: Path) -> None:
+    model = ScriptedModel([[text("One.")], [text("I would touch it."), TOUCH], [text("New.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "first")
+        await say(assistant, conversation, "touch a file")
+        waiting = conversation.approvals()
+        questions_before = [question.later_messages for question in conversation.questions()]
+        conversation.edit(conversation.questions()[1].message_id, "leave it")
+        await conversation.wait()
+        history = conversation.attach().history
+
+    assert (len(waiting), questions_before, conversation.approvals()) == (1, [3, 1], [])
+    assert sent_by_user(model.requests[2]) == ["first", "leave it"]
+    assert (questions(history), reasons(history)) == (["first", "leave it"], ["completed", "completed"])
+
+
 async def test_an_edit_of_a_message_that_is_gone_changes_nothing(home: Path) -> None:
     async with scripted_assistant(home, ScriptedModel([[text("One.")]])) as assistant:
         conversation = assistant.conversations.create()
@@ -567,6 +584,33 @@ async def test_undo_shortens_the_results_it_brings_back(home: Path) -> None:
 
     assert [event.text for event in undone if isinstance(event, Notice)] == []
     assert any(isinstance(event, CompactionUndone) for event in undone)
+
+
+async def test_however_often_it_is_folded_and_taken_back_a_message_stands_on_disk_once(home: Path) -> None:
+    rounds = 6
+    steps: list[ScriptStep] = [[text("Noted.")]]
+    for _ in range(rounds):
+        steps += [[text("Noted.")], [text(SUMMARY)]]
+    async with scripted_assistant(home, ScriptedModel(steps)) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"{words(700)} The locker code is 4471.")
+        for number in range(rounds):
+            await say(assistant, conversation, words(700, f"round{number}"))
+            await say(assistant, conversation, "/compact")
+        folded = text_files_with(home, "The locker code is 4471.")
+        for _ in range(rounds):
+            await say(assistant, conversation, "/undo")
+        context = [item.text for item in conversation.context_items() if item.key]
+
+    assert [path.parent.name for path in folded] == ["dialog"]
+    assert folded[0].read_text(encoding="utf-8").count("The locker code is 4471.") == 1
+    assert len([words for words in context if "The locker code is 4471." in words]) == 1
+
+
+def text_files_with(home: Path, words: str) -> list[Path]:
+    """The files of the home, but for the index, that hold these words."""
+    paths = sorted(path for path in home.rglob("*") if path.is_file() and "index" not in path.parts)
+    return [path for path in paths if words.encode() in path.read_bytes()]
 
 
 async def measured_parts(conversation: Conversation) -> set[str]:

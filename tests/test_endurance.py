@@ -27,6 +27,8 @@ from tests.fakes.wire import ChatRequest, Reply, ReplyCall
 # A turn of 300 steps at each window takes minutes: ENDURANCE_STEPS=300 runs it.
 STEPS = int(os.environ.get("ENDURANCE_STEPS", "24"))
 RESULT_BYTES = 50_000
+CHINESE_WORDS = "仓库 记录 温度 检查 昨天 北门 值班 数据 完成 之后 继续 设备 报告 需要 确认"
+ENGLISH_WORDS = "the harbour report says that every crate near pier seven was weighed again after noon"
 TASK = "Read all the parts one by one. When you are through, tell me the password at the door, which is {password}."
 
 
@@ -70,45 +72,11 @@ def part_text(number: int) -> str:
 
 
 def _chinese(chosen: random.Random, index: int) -> str:
-    words = [
-        "仓库",
-        "记录",
-        "温度",
-        "检查",
-        "昨天",
-        "北门",
-        "值班",
-        "数据",
-        "完成",
-        "之后",
-        "继续",
-        "设备",
-        "报告",
-        "需要",
-        "确认",
-    ]
-    return f"第{index}条：" + "，".join(chosen.choices(words, k=8)) + "。"
+    return f"第{index}条：" + "，".join(chosen.choices(CHINESE_WORDS.split(), k=8)) + "。"
 
 
 def _english(chosen: random.Random, index: int) -> str:
-    words = [
-        "the",
-        "harbour",
-        "report",
-        "says",
-        "that",
-        "every",
-        "crate",
-        "near",
-        "pier",
-        "seven",
-        "was",
-        "weighed",
-        "again",
-        "after",
-        "noon",
-    ]
-    return f"{index}. " + " ".join(chosen.choices(words, k=12)) + "."
+    return f"{index}. " + " ".join(chosen.choices(ENGLISH_WORDS.split(), k=12)) + "."
 
 
 def _json(chosen: random.Random, index: int) -> str:

@@ -47,7 +47,14 @@ def test_nested_values_are_plain_json() -> None:
     }
     recalled = Recalled((RecalledLine("MEMORY.md", 12, "tea, not coffee", 0.8),))
     assert json.loads(event_line(recalled))["lines"] == [
-        {"path": "MEMORY.md", "line": 12, "text": "tea, not coffee", "relevance": 0.8}
+        {
+            "path": "MEMORY.md",
+            "line": 12,
+            "text": "tea, not coffee",
+            "relevance": 0.8,
+            "session_id": "",
+            "message_id": "",
+        }
     ]
 
 

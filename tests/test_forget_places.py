@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Sequence
@@ -33,10 +32,11 @@ from assistant.messages import (
     ToolCallBlock,
     ToolResultBlock,
     UserMsg,
-    block_keys,
 )
 from assistant.sessions import Sessions
 from assistant.workspace import Workspace
+from tests.fakes.children import started
+from tests.fakes.records import folding
 
 NOW = datetime(2026, 11, 30, 14, 5, tzinfo=timezone(timedelta(hours=8)))
 AT = NOW.isoformat(timespec="milliseconds")
@@ -73,7 +73,7 @@ class Home:
         session.messages, session.summary = messages[2:], summary()
         session.session_id, session.compaction_id = "talk", "c1"
         session.agent_state = {"tool_context": {"note": EN}, "reply_id": "r"}
-        row = folding(messages[:2])
+        row = folded_talk(messages[:2])
         recalled = RecalledRow("talk", (RecalledLine("USER.md", 3, f"- {EN[:-6]}…", 0.9),), AT)
         self.journal.commit("talk", "owner", messages, [row, recalled])
         self.sessions.save(session)
@@ -136,26 +136,8 @@ def summary() -> str:
     return f"## Goal\n- keep facts\n\n## Key context\n- {EN}\n- {ZH}"
 
 
-def folding(messages: Sequence[Msg]) -> CompactionRecord:
-    return CompactionRecord(
-        session_id="talk",
-        compaction_id="c1",
-        parent_id=None,
-        at=AT,
-        keys=tuple(block_keys(messages)),
-        previous_summary="",
-        summary=summary(),
-        reason="manual",
-        previous_tokens=100,
-        after_tokens=10,
-        context_limit=1000,
-        threshold_tokens=700,
-        folded_messages=2,
-        kept_turns=1,
-        summary_tokens=10,
-        fallback=False,
-        carried_over=(EN,),
-    )
+def folded_talk(messages: Sequence[Msg]) -> CompactionRecord:
+    return folding("c1", None, messages, AT, session_id="talk", summary=summary(), carried_over=(EN,))
 
 
 @pytest.fixture
@@ -296,10 +278,7 @@ def test_a_kill_in_the_middle_is_finished_at_the_next_start(tmp_path: Path, dies
     home = Home(tmp_path / "home")
     home.fill()
     keys = [item.key for text in ("555-0142", "138-0013-8000") for item in home.items(text)]
-    child = multiprocessing.get_context("spawn").Process(
-        target=_forget_and_die, args=(home.workspace.root, keys, dies_after)
-    )
-    child.start()
+    child = started(_forget_and_die, home.workspace.root, keys, dies_after)
     child.join()
     assert child.exitcode == -signal.SIGKILL
     assert home.workspace.forget_path.exists()

@@ -84,7 +84,12 @@ def test_nothing_long_lived_is_made_at_import() -> None:
 
 def test_nothing_is_left_unfinished() -> None:
     marks = (
-        f"{file.name}:{line} {text}" for file in EVERYTHING for line, text in _comments(file) if re.search(_MARKS, text)
+        f"{file.name}:{line} {text}"
+        for file in EVERYTHING
+        # To read a file token by token is slow; most have no such word anywhere.
+        if re.search(_MARKS, file.text)
+        for line, text in _comments(file)
+        if re.search(_MARKS, text)
     )
     raised = (
         f"{file.name}:{node.lineno} {node.id}"
@@ -97,7 +102,9 @@ def test_nothing_is_left_unfinished() -> None:
 
 @pytest.mark.parametrize("name", ["mock", "MagicMock", "AsyncMock", "mocker"])
 def test_nothing_is_mocked(name: str) -> None:
-    assert problems(f"{file.name}:{line}" for file in EVERYTHING for line in _uses(file, name)) == ""
+    assert (
+        problems(f"{file.name}:{line}" for file in EVERYTHING if name in file.text for line in _uses(file, name)) == ""
+    )
 
 
 def test_nothing_waits_for_time_to_pass() -> None:
@@ -105,7 +112,7 @@ def test_nothing_waits_for_time_to_pass() -> None:
         f"{file.name}:{node.lineno}"
         for file in python_files("assistant", "app.py", "tests")
         for node in ast.walk(file.tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "time.sleep"
+        if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node) == "time.sleep"
     )
     assert problems(waits) == "", "wait for a state"
 

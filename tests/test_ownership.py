@@ -15,6 +15,7 @@ import pytest
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.ownership import HomeOwnership, Owner, current_owner
 from assistant.workspace import Workspace
+from tests.fakes.children import started
 
 
 @pytest.fixture
@@ -84,8 +85,7 @@ def _own(root: Path, ready: Connection) -> None:
 
 def test_a_killed_owner_gives_the_home_up(workspace: Workspace) -> None:
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_own, args=(workspace.root, theirs))
-    process.start()
+    process = started(_own, workspace.root, theirs)
     assert ours.recv() == "owns"
     with pytest.raises(HomeInUseError) as refused, HomeOwnership(workspace):
         pass

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import resource
 import shutil
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.journal.journal import Journal, artifact_ids_of
 from assistant.journal.rows import BlockRow, DroppedRow, Row
@@ -35,6 +34,8 @@ from assistant.messages import (
 from assistant.session_file import Session
 from assistant.sessions import Sessions, SessionSummary
 from assistant.workspace import Workspace
+from tests.fakes.children import started
+from tests.fakes.records import folding
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 AT = "2026-05-02T12:00:00.000+08:00"
@@ -88,27 +89,6 @@ def turns(*numbers: int) -> list[Msg]:
 
 def session_of(*numbers: int, session_id: str = "s") -> Session:
     return Session("owner", session_id, messages=turns(*numbers))
-
-
-def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRecord:
-    return CompactionRecord(
-        session_id="s",
-        compaction_id=compaction_id,
-        parent_id=parent_id,
-        at=AT,
-        keys=tuple(block_keys(messages)),
-        previous_summary="",
-        summary=f"summary {compaction_id}",
-        reason="automatic",
-        previous_tokens=9,
-        after_tokens=3,
-        context_limit=10,
-        threshold_tokens=7,
-        folded_messages=len(messages),
-        kept_turns=1,
-        summary_tokens=1,
-        fallback=False,
-    )
 
 
 def test_a_session_is_loaded_as_it_was_saved(home: Home) -> None:
@@ -182,7 +162,7 @@ def test_a_result_shortened_in_context_stays_short(home: Home) -> None:
 
 def test_a_missing_file_is_rebuilt_from_the_journal(home: Home) -> None:
     session = home.journalled(session_of(1, 2, 3))
-    home.journal.append([folding("c1", None, turns(1))])
+    home.journal.append([folding("c1", None, turns(1), AT)])
     shutil.rmtree(home.workspace.sessions_folder)
     assert home.sessions.list() == [SessionSummary("s", "owner", "question 1", AT, has_file=False)]
     assert home.sessions.load("s") == replace(session, messages=turns(2, 3), summary="summary c1", compaction_id="c1")
@@ -301,14 +281,14 @@ def test_a_parked_approval_is_still_parked(home: Home) -> None:
 
 def test_a_record_that_the_file_does_not_reach_never_happened(home: Home) -> None:
     session = home.journalled(session_of(1, 2))
-    home.journal.append([folding("killed", None, turns(1))])
+    home.journal.append([folding("killed", None, turns(1), AT)])
     assert home.sessions.load("s") == session
 
 
 def test_folded_messages_do_not_come_back_where_the_record_was_lost(home: Home) -> None:
     home.journalled(session_of(1, 2))
     home.time = NOON + timedelta(days=1)
-    home.journal.commit("s", "owner", turns(3), [folding("c1", None, turns(1, 2))])
+    home.journal.commit("s", "owner", turns(3), [folding("c1", None, turns(1, 2), AT)])
     home.sessions.save(replace(session_of(3), summary="summary c1", compaction_id="c1"))
     (home.workspace.dialog_folder / "2026-05-03.jsonl").unlink()
     loaded = home.sessions.load("s")
@@ -316,7 +296,7 @@ def test_folded_messages_do_not_come_back_where_the_record_was_lost(home: Home) 
 
 
 def test_a_clear_that_the_file_does_not_know_yet_counts_with_its_summary(home: Home) -> None:
-    home.journal.commit("s", "owner", turns(1, 2), [folding("c1", None, turns(1))])
+    home.journal.commit("s", "owner", turns(1, 2), [folding("c1", None, turns(1), AT)])
     home.sessions.save(replace(session_of(2), summary="summary c1", compaction_id="c1"))
     home.journal.append([DroppedRow("s", tuple(block_keys(turns(2))), "clear", AT)])
     loaded = home.sessions.load("s")
@@ -479,28 +459,27 @@ def _save_over_the_limit(folder: Path) -> None:
 
 def _append_then_die(folder: Path) -> None:
     home = Home(folder)
-    home.journal.commit("s", "owner", turns(1, 2, 3), [folding("c1", None, turns(1))])
+    home.journal.commit("s", "owner", turns(1, 2, 3), [folding("c1", None, turns(1), AT)])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _spawn(target: object, *arguments: object) -> int | None:
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)  # type: ignore[arg-type]
-    process.start()
-    process.join(60)
-    return process.exitcode
+def _exit_code_of(target: Callable[[Path], None], folder: Path) -> int | None:
+    child = started(target, folder)
+    child.join(60)
+    return child.exitcode
 
 
 def test_a_disk_that_is_full_leaves_the_file_as_it_was(home: Home) -> None:
     home.journalled(session_of(1))
     before = home.path().read_bytes()
-    assert _spawn(_save_over_the_limit, home.workspace.root) == 0
+    assert _exit_code_of(_save_over_the_limit, home.workspace.root) == 0
     assert home.path().read_bytes() == before
     assert home.files() == ["owner_s.json"]
 
 
 def test_a_kill_between_the_journal_and_the_session_file_leaves_the_state_before_with_every_word(home: Home) -> None:
     home.journalled(session_of(1, 2))
-    assert _spawn(_append_then_die, home.workspace.root) == -signal.SIGKILL
+    assert _exit_code_of(_append_then_die, home.workspace.root) == -signal.SIGKILL
     loaded = home.sessions.load("s")
     assert (loaded.messages, loaded.summary, loaded.compaction_id) == (turns(1, 2, 3), "", None)
 

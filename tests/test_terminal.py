@@ -48,6 +48,10 @@ from assistant.terminal import preview_text, terminal_text
         (TurnFinished("t", "completed"), "\n"),
         (TurnFinished("t", "interrupted"), "\n[interrupted]\n"),
         (TurnFinished("t", "awaiting_approval"), ""),
+        (
+            TurnFinished("t", "output_limit", output_tokens=4096),
+            "\n[the model stopped at its output limit of 4,096 tokens; /continue goes on]\n",
+        ),
     ],
     ids=lambda value: value.type if not isinstance(value, str) else "",
 )

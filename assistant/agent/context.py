@@ -138,10 +138,11 @@ class Context:
         """Take the newest compaction back; raises `CompactionError` with the figure when it would not fit any more."""
         await self.read_schemas()
         row = self._keeper.undo_compaction(self._fit_again)
+        # It is done from here on, whatever becomes of the rest.
+        self._emit(CompactionUndone(row.compaction_id, row.folded_messages))
         total = self._total(self._keeper.state.context)
         self._write_guards(replace(self._guards(), at_last_undo=total))
         self._keeper.keep()
-        self._emit(CompactionUndone(row.compaction_id, row.folded_messages))
         self.tell_measure()
 
     async def preview(self) -> CompactionPreview:

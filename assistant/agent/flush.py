@@ -19,6 +19,7 @@ from assistant.agent.build import build_agent
 from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
+from assistant.agent.system_prompt import cap_together
 from assistant.compaction.code_note import note_by_code
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.transcript import split_in_pieces, write_transcript
@@ -29,7 +30,7 @@ from assistant.journal.rebuild import messages_of, standing_ids
 from assistant.journal.rows import BlockRow, FlushRow
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
-from assistant.messages import BlockKey, Msg, UserMsg
+from assistant.messages import Msg, UserMsg
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
 from assistant.workspace import Workspace
@@ -41,7 +42,12 @@ MAX_CALLS_A_PIECE = 3
 NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
 PIECE_SECONDS = 300.0
+_FILES_SHARE = 4
+"""One part in so many of the window is for the memory files that are shown, and as much for one that is read."""
 _KNOWN_NOTES = 3
+"""The newest notes, whose texts are shown."""
+_LISTED_NOTES = 30
+"""The newest notes, whose names are shown: there is one for each day of many years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,11 @@ class Flusher:
             state = "failed"
             self._note_after_failure(compaction)
         row = FlushRow(compaction.session_id, compaction.compaction_id, state, self._now().isoformat())
-        self._journal.append([row])
+        try:
+            self._journal.append([row])
+        except (OSError, PalimpsestError):
+            # Without this row it is taken up again at the next start.
+            log.exception("the end of the flush of compaction %s could not be journalled", compaction.compaction_id)
         return state
 
     def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRecord]:
@@ -106,20 +116,21 @@ class Flusher:
         entries = write_transcript(self._messages(compaction))
         pieces = split_in_pieces(entries, model.window_tokens // 2, self._counter)
         for number, piece in enumerate(pieces, start=1):
-            await self._flush_piece(model.model, compaction, piece, number, len(pieces))
+            await self._flush_piece(model, compaction, piece, number, len(pieces))
 
     async def _flush_piece(
-        self, model: ChatModelBase, compaction: CompactionRecord, piece: str, number: int, count: int
+        self, model: FlushModel, compaction: CompactionRecord, piece: str, number: int, count: int
     ) -> None:
         language, today = self._language(), self._now().date()
         names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
-        shown = [self._notes.read(name) for name in names[: 3 + _KNOWN_NOTES]]
+        shown = {name: self._notes.read(name).text for name in names[: 3 + _KNOWN_NOTES]}
+        max_tokens = model.window_tokens // _FILES_SHARE
         user = render(
             "flush_user",
             language,
             today=today.isoformat(),
-            files=names,
-            notes=[note for note in shown if note.text.strip()],
+            files=names[: 3 + _LISTED_NOTES],
+            notes=cap_together(shown, language, max_tokens, self._counter.text),
             written=self._written(compaction),
             conversation=piece,
             number=number,
@@ -127,8 +138,8 @@ class Flusher:
         )
         steps = StepHook(lambda: None, MAX_CALLS_A_PIECE)
         agent = build_agent(
-            model,
-            self._toolkit(compaction, language),
+            model.model,
+            self._toolkit(compaction, language, max_tokens),
             AgentState(),
             [steps, NoCompression()],
             name=FLUSH_NAME,
@@ -137,12 +148,13 @@ class Flusher:
         )
         await _run(agent, user)
 
-    def _toolkit(self, compaction: CompactionRecord, language: Language) -> Toolkit:
+    def _toolkit(self, compaction: CompactionRecord, language: Language, max_tokens: int) -> Toolkit:
         async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
             except PalimpsestError as error:
                 return error_chunk(str(error))
+            text = cap_together({file: text}, language, max_tokens, self._counter.text)[file]
             return text_chunk(text or render("memory_result", language, outcome="empty", name=file))
 
         async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
@@ -165,7 +177,8 @@ class Flusher:
         rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
         folded = set(compaction.keys)
         older = self._folded(compaction)
-        newer = messages_of([row for row in rows if row.key not in folded and row.at > _first_at(rows, folded)])
+        start = next((place for place, row in enumerate(rows) if row.key in folded), 0)
+        newer = messages_of([row for row in rows[start:] if row.key not in folded])
         return [*older, *newer[-NEWEST_MESSAGES:]]
 
     def _folded(self, compaction: CompactionRecord) -> list[Msg]:
@@ -207,10 +220,6 @@ async def _run(agent: Agent, user: str) -> None:
     except StepLimitError:
         # The calls of a piece are used up; what was written stands.
         return
-
-
-def _first_at(rows: Sequence[BlockRow], folded: set[BlockKey]) -> str:
-    return next((row.at for row in rows if row.key in folded), "")
 
 
 def _day(now: datetime) -> date:

@@ -44,6 +44,8 @@ class MemoryDesk:
     context_ids: Callable[[], set[str]]
     language: Callable[[], Language]
     now: Callable[[], datetime]
+    trashed_ids: Callable[[], set[str]]
+    """Conversations that are found by the person alone."""
     patience_seconds: float = 0.0
     """How long a search waits for an index that is only just being opened, beyond what it waits anyway."""
 
@@ -52,7 +54,9 @@ class MemoryDesk:
         # What stands in the context, the question itself above all, is no find.
         known = self.context_ids()
         answer = await self.index.search(query, max_results + len(known), min_score, self.patience_seconds)
-        quotes = await self.index.quote(query, answer.hits, known, max_results)
+        trashed_ids = self.trashed_ids()
+        hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
+        quotes = await self.index.quote(query, hits, known, max_results)
         return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:

@@ -24,16 +24,31 @@ MAX_TOKENS = 600
 class RecallHook(MiddlewareBase):
     """Finds what belongs to a message, and puts it before the first model call of its turn."""
 
-    def __init__(self, index: MemoryIndex, language: Callable[[], Language], count: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        index: MemoryIndex,
+        language: Callable[[], Language],
+        count: Callable[[str], int],
+        is_on: Callable[[], bool],
+        trashed_ids: Callable[[], set[str]],
+    ) -> None:
+        """`is_on` is the person's switch; what was said in `trashed_ids` is not handed over."""
         self._index = index
         self._language = language
         self._count = count
+        self._is_on = is_on
+        self._trashed_ids = trashed_ids
         self._hint: str | None = None
 
     async def find(self, text: str, context: Sequence[Msg]) -> tuple[RecalledLine, ...]:
         """The best hits that are not in the context already; they are handed over with the next model call."""
+        if not self._is_on():
+            self._hint = None
+            return ()
         answer = await self._index.search(text, MAX_LINES * 3, MIN_RELEVANCE)
-        lines = choose_lines(answer.hits, {message.id for message in context}, self._count)
+        trashed_ids = self._trashed_ids()
+        hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
+        lines = choose_lines(hits, {message.id for message in context}, self._count)
         self._hint = render("recall", self._language(), lines=lines) if lines else None
         return lines
 
@@ -59,7 +74,8 @@ def choose_lines(
             continue
         tokens = count(hit.snippet)
         if len(chosen) < MAX_LINES and used + tokens <= MAX_TOKENS:
-            chosen.append(RecalledLine(hit.path, hit.first_line, hit.snippet, round(hit.relevance, 3)))
+            place = (hit.session_id, hit.message_id)
+            chosen.append(RecalledLine(hit.path, hit.line, hit.snippet, round(hit.relevance, 3), *place))
             used += tokens
     return tuple(chosen)
 

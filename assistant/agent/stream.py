@@ -72,6 +72,8 @@ class ReplyTranslator:
             case ModelCallStartEvent():
                 self.unsaved_text = self.unsaved_thinking = ""
                 self.has_told = False
+            case TextBlockDeltaEvent(delta="") | ThinkingBlockDeltaEvent(delta=""):
+                pass
             case TextBlockDeltaEvent():
                 self.unsaved_text += event.delta
                 self.has_told = True

@@ -47,7 +47,7 @@ def compose_system_prompt(
     count: Callable[[str], int],
 ) -> SystemPrompt:
     """The system prompt; the owner's files take at most `max_tokens` of it. The date stands in it without the time."""
-    capped = _cap_together(texts.files, language, max_tokens, count)
+    capped = cap_together(texts.files, language, max_tokens, count)
     shortened = tuple(name for name, text in texts.files.items() if capped[name] != text.strip())
     text = render(
         "system",
@@ -77,9 +77,10 @@ def cap_file(name: str, text: str, max_chars: int, language: Language) -> str:
     return f"{text[:head]}\n{marker}\n{text[len(text) - tail :]}"
 
 
-def _cap_together(
+def cap_together(
     files: Mapping[str, str], language: Language, max_tokens: int, count: Callable[[str], int]
 ) -> dict[str, str]:
+    """The texts by name, each within its cap, all together within `max_tokens`."""
     caps = dict.fromkeys(files, FILE_MAX_CHARS)
     remembered = [name for name in files if name != "AGENTS.md"]
     lengths = {name: min(len(text.strip()), FILE_MAX_CHARS) for name, text in files.items()}

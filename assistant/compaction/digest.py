@@ -95,15 +95,16 @@ def digest_sections(
     running = running_turn_section(language)
     bodies = merge_repeated(previous, asked)
     digest = _Digest(bodies, _HOMES[preset], language, max_tokens, counter)
+    done, running_now = digest.entries_of(older), digest.entries_of(turn_prefix)
     if older:
         # The running turn of the previous summary has ended; its notes are part of the progress now.
         ended = bodies.pop(running.key, "")
         digest.set_goal(older)
-        digest.note(_HOMES[preset].progress, ended, older)
+        digest.note(_HOMES[preset].progress, ended, done)
     if turn_prefix:
-        digest.note(running.key, "", turn_prefix)
+        digest.note(running.key, "", running_now)
     digest.state(older)
-    digest.name([*older, *turn_prefix])
+    digest.name([*done, *running_now])
     order: list[Section] = [*asked, running]
     return tuple(FilledSection(s.key, s.title, bodies[s.key]) for s in order if bodies.get(s.key, "").strip())
 
@@ -120,6 +121,7 @@ class _Digest:
         self._max_tokens = max_tokens
         self._counter = counter
         self._mark = self._render(kind="mark")
+        self._start_of_answer = self._start_of("answered")
         is_by_code = any(self._mark in body for body in bodies.values())
         self._earlier_weight = 0 if is_by_code else _CHOSEN_WEIGHT
         self._first_goal = bodies.get(homes.goal, "")
@@ -142,10 +144,9 @@ class _Digest:
             kept.append(self._asked("newest", *requests[-1], _NEWEST_BYTES))
         self._bodies[self._homes.goal] = "\n".join(kept)
 
-    def note(self, section: str, ended: str, messages: Sequence[Msg]) -> None:
+    def note(self, section: str, ended: str, new: Sequence[_Line]) -> None:
         """What was asked, called and answered: the newest whole, and of what went before some of every stretch."""
         earlier = [line for line in self._read(f"{self._bodies.get(section, '')}\n{ended}") if line.text != self._mark]
-        new = self._entries(messages)
         said_again = {_said(line) for line in new}
         earlier = [line for line in earlier if _said(line) not in said_again]
         lines = [*earlier, *{_said(line): line for line in new}.values()]
@@ -179,9 +180,9 @@ class _Digest:
         for section in sections:
             self._bodies[section] = _write_by_day([line for line in kept if line.section == section])
 
-    def name(self, messages: Sequence[Msg]) -> None:
+    def name(self, entries: Sequence[_Line]) -> None:
         """The identifiers of the folded messages that stand nowhere else."""
-        said = "\n".join(entry.text for entry in self._entries(messages))
+        said = "\n".join(entry.text for entry in entries)
         body = self._bodies.get(self._homes.names, "")
         names = list(dict.fromkeys([*self._named, *identifiers_of(said)]))
         names = [name for name in names if name not in body]
@@ -201,7 +202,8 @@ class _Digest:
         listed = [line.removeprefix(start).strip() for line in lines if line.startswith(start)]
         return [name for line in listed for name in line.split(_NAME_JOINT)]
 
-    def _entries(self, messages: Sequence[Msg]) -> list[_Line]:
+    def entries_of(self, messages: Sequence[Msg]) -> list[_Line]:
+        """Questions, requests that led to work, calls and answers, a line each, oldest first."""
         entries: list[str] = []
         for message, answer in zip_longest(messages, messages[1:]):
             assert message is not None
@@ -230,6 +232,7 @@ class _Digest:
         )
 
     def _asked(self, kind: str, message: Msg, text: str, max_bytes: int) -> str:
+        text = _ends_of(text, max_bytes)
         once = " ".join(dict.fromkeys(text[passage.start : passage.stop].strip() for passage in passages_of(text)))
         return self._render(kind=kind, at=minute_of(message.created_at), text=_one_line(once or text, max_bytes))
 
@@ -247,7 +250,7 @@ class _Digest:
         return lines
 
     def _line(self, text: str) -> _Line:
-        if self._start_of("answered") in text:
+        if self._start_of_answer in text:
             return _Line(text, int(bool(identifiers_of(text))))
         statement = statement_of(text, "")
         if statement is None:
@@ -286,6 +289,10 @@ def _write_by_day(lines: Sequence[_Line]) -> str:
 
 
 def _one_line(text: str, max_bytes: int) -> str:
-    # Only the ends are looked at, so that a result of megabytes costs nothing.
-    ends = text if len(text) <= 4 * max_bytes else f"{text[: 2 * max_bytes]} … {text[-2 * max_bytes :]}"
-    return fence_safe(shorten_for_reading(" ".join(ends.split()), max_bytes).replace("\n", " "))
+    short = shorten_for_reading(" ".join(_ends_of(text, max_bytes).split()), max_bytes)
+    return fence_safe(short.replace("\n", " "))
+
+
+def _ends_of(text: str, max_bytes: int) -> str:
+    """No more of a text than what is shown needs, so that a result of megabytes costs nothing."""
+    return text if len(text) <= 4 * max_bytes else f"{text[: 2 * max_bytes]} … {text[-2 * max_bytes :]}"

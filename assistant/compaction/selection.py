@@ -15,7 +15,8 @@ def choose_spread(weights: Sequence[int], sizes: Sequence[int], max_size: int) -
     left = max_size
     for weight in sorted(set(weights), reverse=True):
         places = [place for place, own in enumerate(weights) if own == weight]
-        taken = _spread(places, sizes, left)
+        # One that fits nowhere must not take the place of all others.
+        taken = _spread([place for place in places if sizes[place] <= left], sizes, left)
         chosen += taken
         left -= sum(sizes[place] for place in taken)
         if len(taken) < len(places):

@@ -10,7 +10,7 @@ from typing import Literal
 from assistant.compaction.identifiers import identifiers_of
 from assistant.compaction.transcript import fence_safe, shorten_for_reading
 from assistant.messages import Msg, TextBlock
-from assistant.passages import passages_of
+from assistant.passages import key_of, passages_of
 
 StatementKind = Literal["rule", "decision", "fact"]
 
@@ -22,6 +22,7 @@ _WEIGHED_CHARS = 1_000
 # Who writes more sentences than this in one message has pasted most of them.
 _TYPED_SENTENCES = 24
 _MIN_KEY_CHARS = 2
+_ENDING_CHARS = 8
 _DAY_CHARS = len("2026-11-30")
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _DECISION = re.compile(
@@ -76,15 +77,13 @@ def statements_of(messages: Sequence[Msg]) -> list[Statement]:
 
 def statement_of(text: str, day: str, *, is_pasted: bool = False) -> Statement | None:
     """One line as a statement; None where it says nothing."""
-    passage = next(passages_of(text), None)
-    if passage is None or _EMPTY_WORDS.fullmatch(text.strip()):
-        return None
-    key = " ".join(one.key for one in passages_of(text))
-    if len(key) < _MIN_KEY_CHARS:
+    key = key_of(text)
+    if len(key) < _MIN_KEY_CHARS or _EMPTY_WORDS.fullmatch(key):
         return None
     shown = fence_safe(shorten_for_reading(" ".join(text.split()), STATEMENT_BYTES).replace("\n", " "))
     read = text[:_WEIGHED_CHARS]
-    return Statement(shown, key, day, _kind_of(read), _weight_of(read) - is_pasted)
+    kind = _kind_of(read)
+    return Statement(shown, key, day, kind, _weight_of(read, kind) - is_pasted)
 
 
 def _sentences(text: str, day: str) -> list[Statement]:
@@ -104,10 +103,12 @@ def _kind_of(text: str) -> StatementKind:
     return "rule" if _RULE.search(text) else "fact"
 
 
-def _weight_of(text: str) -> int:
+def _weight_of(text: str, kind: StatementKind) -> int:
     """What a sentence is likely worth later: by who it is about, what it names, and whether it binds."""
-    weight = 1 + (_kind_of(text) != "fact")
+    if _QUESTION.search(text[-_ENDING_CHARS:]):
+        return 0
+    weight = 1 + (kind != "fact")
     weight += _ABOUT_SELF.search(text) is not None
-    weight += bool(identifiers_of(text)) or _NAME.search(text) is not None
+    weight += _NAME.search(text) is not None or bool(identifiers_of(text))
     weight -= len(text.encode("utf-8", "surrogatepass")) > _LONG_BYTES
-    return weight if _QUESTION.search(text) is None else 0
+    return weight

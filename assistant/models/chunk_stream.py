@@ -13,12 +13,16 @@ from assistant.errors import EndlessReplyError, ModelError
 from assistant.models.call_ids import CallIds
 from assistant.tokens import TokenCounter
 
+# Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
+_LIMIT_REASONS = ("length", "max_tokens")
+
 
 class CheckedStream:
     """The chunks of one answer; entered and iterated like the `AsyncStream` it stands for.
 
     Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
-    they go on for more than `max_tokens`.
+    they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
+    after `output_tokens` by the provider's count (0: none was given).
     """
 
     def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds, max_tokens: int) -> None:
@@ -26,6 +30,8 @@ class CheckedStream:
         self._max_tokens = max_tokens
         self._counter = TokenCounter()
         self._calls = _Calls(ids)
+        self.is_cut = False
+        self.output_tokens = 0
 
     async def __aenter__(self) -> AsyncIterator[ChatCompletionChunk]:
         return self._checked(await self._stream.__aenter__())
@@ -40,11 +46,13 @@ class CheckedStream:
         tokens = 0
         async for chunk in chunks:
             _mend(chunk)
+            self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
             tokens += sum(self._counter.text(piece) for choice in chunk.choices for piece in _pieces_of(choice.delta))
             if tokens > self._max_tokens:
                 raise EndlessReplyError(self._max_tokens)
             for choice in chunk.choices:
                 has_ended = has_ended or choice.finish_reason is not None
+                self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
                 for delta in choice.delta.tool_calls or ():
                     self._calls.renumber(delta)
             yield chunk

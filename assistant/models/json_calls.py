@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agentscope.model import ChatResponse
+from agentscope.types import JSONSerializableObject
 
 from assistant.json_parsing import parse_json
 from assistant.messages import TextBlock, ToolCallBlock
@@ -36,6 +37,8 @@ async def read_json_calls(
     Text is held back only while it can still turn out to be one, so an ordinary answer streams as it comes.
     """
     held: list[TextBlock] = []
+    # What a chunk says about the answer goes with what is left of it.
+    metadata: dict[str, JSONSerializableObject] = {}
     is_text = False
     async with aclosing(stream):
         async for chunk in stream:
@@ -43,6 +46,7 @@ async def read_json_calls(
             has_call = any(isinstance(block, ToolCallBlock) for block in chunk.content)
             is_text = is_text or has_call or not _may_become_call("".join(block.text for block in held))
             others = [block for block in chunk.content if not isinstance(block, TextBlock)]
+            metadata |= chunk.metadata
             chunk.content = [*(_release(held) if is_text else ()), *others]
             yield chunk
     text = "".join(block.text for block in held)
@@ -51,9 +55,9 @@ async def read_json_calls(
     calls = find_json_calls(text, tools)
     if calls:
         blocks = [ToolCallBlock(id=ids.unique(""), name=call.name, input=_to_json(call.arguments)) for call in calls]
-        yield ChatResponse(content=list(blocks), is_last=False)
+        yield ChatResponse(content=list(blocks), is_last=False, metadata=metadata)
     else:
-        yield ChatResponse(content=list(_release(held)), is_last=False)
+        yield ChatResponse(content=list(_release(held)), is_last=False, metadata=metadata)
 
 
 def find_json_calls(text: str, tools: Sequence[dict[str, object]]) -> list[JsonCall]:

@@ -18,6 +18,7 @@ from assistant.models.call_ids import CallIds
 from assistant.models.chunk_stream import CheckedStream
 from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
 from assistant.models.json_calls import read_json_calls
+from assistant.models.output_limit import with_cut_told
 from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter
 from assistant.models.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.server_report import is_loopback
@@ -81,7 +82,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
-        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        return with_cut_told(parsed, checked)
 
 
 class DashScopeModel(DashScopeChatModel):
@@ -120,7 +122,8 @@ class DashScopeModel(DashScopeChatModel):
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
-        return super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        return with_cut_told(parsed, checked)
 
 
 class _Line:

@@ -13,9 +13,19 @@ from agentscope.model import ChatModelBase, ChatResponse, ChatUsage
 from agentscope.tool import ToolChoice
 
 from assistant.messages import Msg, TextBlock, ThinkingBlock, ToolCallBlock
+from assistant.models.output_limit import cut_chunk
 
 ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
-ReplyItem = ReplyBlock | Exception | asyncio.Event
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCut:
+    """Here the provider cut the answer at the output limit; what stands before it is not empty."""
+
+    tokens: int
+
+
+ReplyItem = ReplyBlock | Exception | asyncio.Event | OutputCut
 """A block is streamed in pieces, an exception is raised at its place, an event is waited for at its place."""
 Reply = Sequence[ReplyItem]
 ScriptStep = Reply | Exception | Callable[[Sequence[Msg]], Reply | Awaitable[Reply]]
@@ -89,13 +99,17 @@ class ScriptedModel(ChatModelBase):
 
     async def _stream(self, reply: Reply, input_tokens: int) -> AsyncGenerator[ChatResponse, None]:
         output_chars = 0
+        newest: ReplyBlock = TextBlock(text="")
         for item in reply:
             match item:
                 case Exception():
                     raise item
                 case asyncio.Event():
                     await item.wait()
+                case OutputCut(tokens=tokens):
+                    yield cut_chunk(newest, tokens)
                 case _:
+                    newest = item
                     for piece in _pieces(item, self._chunk_chars):
                         output_chars += self._chunk_chars
                         yield ChatResponse(content=[piece], is_last=False)

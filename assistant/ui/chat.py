@@ -7,97 +7,48 @@ import datetime as dt
 import html
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.memory.log import Origin
 from assistant.models.connection_report import ConnectionReport
+from assistant.ui.card_actions import change, moved_window, pin, undo_change
 from assistant.ui.cards import card
-from assistant.ui.context_panel import compactions_html, context_html, pin_target, preview_html
-from assistant.ui.entries import Transcript
+from assistant.ui.compactions import PAGE_SIZE, summary_diff_html
+from assistant.ui.context_panel import preview_html
+from assistant.ui.edit_box import NOT_IN_CONTEXT, Draft, draft_of, question_of
+from assistant.ui.face import (
+    SUGGESTIONS,
+    Face,
+    Tab,
+    empty_face,
+    face_of,
+    listed_compactions,
+    listed_sessions,
+    quiet_face,
+    streamed_face,
+    with_edit,
+    without_edit,
+)
 from assistant.ui.full_text import full_text_html
 from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
-from assistant.ui.memory_panel import WRITER
-from assistant.ui.meter import meter_html
-from assistant.ui.model_panel import model_html, setup_html
-from assistant.ui.render import (
-    MAX_WINDOW,
-    ChatMessage,
-    Window,
-    answer_text,
-    index_of_compaction,
-    render_transcript,
-    window_on_message,
-)
+from assistant.ui.model_panel import model_tab_html
+from assistant.ui.render import Window, answer_text, window_on_message
 from assistant.ui.safe_text import one_line
 from assistant.ui.search_panel import find_question
-from assistant.ui.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash, sessions_html
+from assistant.ui.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly import Assistant
 
-SUGGESTIONS = (
-    "What do you know about me?",
-    "What is in my workspace?",
-    "Remember that I prefer short answers.",
-)
 _SHOW = "/show"
+_NOT_WHILE_RUNNING = ("edit", "retry", "continue")
+_RUNNING = "A turn is running. Stop it, or wait until it has ended, and try again."
 _NO_LONGER = "That button belongs to something that is no longer pending. Nothing was done."
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it."""
-
-    session_id: str = ""
-    window: Window = Window()
-    shown: int = -1
-
-
-Update = object
-"""A new value for a component, or Gradio's own word for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """New values for everything a conversation changes on the page; what is not given stays as it is."""
-
-    tab: Update = field(default_factory=gr.skip)
-    messages: Update = field(default_factory=gr.skip)
-    top: Update = field(default_factory=gr.skip)
-    meter: Update = field(default_factory=gr.skip)
-    sessions: Update = field(default_factory=gr.skip)
-    composer: Update = field(default_factory=gr.skip)
-    stop: Update = field(default_factory=gr.skip)
-    context: Update = field(default_factory=gr.skip)
-    compactions: Update = field(default_factory=gr.skip)
-    model: Update = field(default_factory=gr.skip)
-    copied: Update = field(default_factory=gr.skip)
-    preview: Update = field(default_factory=gr.skip)
-    pane: Update = field(default_factory=gr.skip)
-
-    def values(self) -> list[Update]:
-        """The values in the order of `ChatParts.outputs`."""
-        return [
-            self.tab,
-            self.messages,
-            self.top,
-            self.meter,
-            self.sessions,
-            self.composer,
-            self.stop,
-            self.context,
-            self.compactions,
-            self.model,
-            self.copied,
-            self.preview,
-            self.pane,
-        ]
 
 
 class ChatDesk:
@@ -119,11 +70,11 @@ class ChatDesk:
             return
         ticket = self._take_ticket(tab_hash)
         if self._loading.loaded is None:
-            yield self._quiet_face([_own(card("loading"))], is_loading=True)
+            yield quiet_face(card("loading"), is_loading=True)
         try:
             loaded = await self._loading.ready()
         except PalimpsestError as error:
-            yield self._quiet_face([_own(card("not_loaded", error=str(error)))], is_loading=True)
+            yield quiet_face(card("not_loaded", error=str(error)), is_loading=True)
             return
         if not self._holds(tab_hash, ticket):
             yield Face()
@@ -148,6 +99,29 @@ class ChatDesk:
         view.touch()
         tab = Tab(view.conversation.session_id)
         async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
+            yield face
+
+    async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+        """Send an edited message in place of the old one, once the person was told what leaves the context by it."""
+        loaded = await self._loading.ready()
+        if not draft.message_id or draft.session_id != tab.session_id:
+            gr.Warning(_NO_LONGER)
+            yield without_edit(Face())
+            return
+        view = self._view(loaded, tab.session_id)
+        question = question_of(view, draft.message_id)
+        if question is None or view.is_running or not text.strip():
+            gr.Warning(
+                NOT_IN_CONTEXT if question is None else _RUNNING if view.is_running else "Write something first."
+            )
+            yield Face()
+            return
+        if question.later_messages != draft.later_messages:
+            gr.Warning("The conversation went on meanwhile: look again at what would leave the context.")
+            yield with_edit(Face(), draft_of(view, question), text)
+            return
+        view.edit(draft.message_id, text.strip())
+        async for face in self._follow(loaded, view, Tab(tab.session_id), tab_hash, closes_edit=True):
             yield face
 
     async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
@@ -188,7 +162,7 @@ class ChatDesk:
         except PalimpsestError:
             # The next thing the person does in this tab tells why.
             return None
-        return self._face(loaded, view, tab) if view.version != tab.shown else None
+        return face_of(loaded, view, tab, self._report) if view.version != tab.shown else None
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
@@ -215,8 +189,8 @@ class ChatDesk:
                 yield Face(pane="")
             case "suggest":
                 yield Face(composer=_suggestion(target))
-            case "test" | "reconnect":
-                yield await self._examine_model(loaded, name, tab)
+            case "recall" | "test" | "reconnect":
+                yield await self._act_on_model(loaded, name, target, tab)
             case _ if not tab.session_id:
                 gr.Warning(_NO_LONGER)
                 yield Face()
@@ -231,27 +205,50 @@ class ChatDesk:
         if name == "copy":
             yield Face(copied=_copied_html(answer_text(view.transcript, target)))
             return
-        if name == "full-text" and target in view.transcript.artifact_ids:
-            text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
-            yield Face(pane=str(full_text_html(target, text)))
+        if name in _NOT_WHILE_RUNNING and view.is_running:
+            gr.Warning(_RUNNING)
+            yield Face()
             return
-        if name in ("pin", "unpin") and _pin(view, name, target):
-            yield self._face(loaded, view, tab)
+        if (shown := await self._act_at_once(loaded, view, name, target, tab)) is not None:
+            yield shown
             return
-        if name == "undo-change" and target in view.transcript.change_ids:
-            _undo_change(loaded.assistant.at_home(tab.session_id), target, tab.session_id)
-            yield self._face(loaded, view, tab)
-            return
-        if (window := _moved_window(view.transcript, tab.window, name, target)) is not None:
+        if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
             async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
                 yield face
             return
         if name == "stop":
             await view.conversation.stop()
-        elif not _change(view, name, target):
+        elif not change(view, name, target):
             gr.Warning(_NO_LONGER)
         async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
+
+    async def _act_at_once(self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab) -> Face | None:
+        """The face after what needs no following; None for everything else."""
+        match name:
+            case "copy":
+                return Face(copied=_copied_html(answer_text(view.transcript, target)))
+            case "edit" if entry := view.transcript.question(target):
+                if (question := question_of(view, target)) is not None:
+                    return with_edit(Face(), draft_of(view, question), entry.text)
+                gr.Warning(NOT_IN_CONTEXT)
+                return Face()
+            case "older-compactions":
+                tab = replace(tab, compactions=tab.compactions + PAGE_SIZE)
+                return Face(tab=tab, compactions=listed_compactions(view, tab))
+            case "summary-diff" if view.transcript.has_compaction(target):
+                record = await asyncio.to_thread(view.conversation.compaction, target)
+                return None if record is None else Face(pane=str(summary_diff_html(record, dt.datetime.now(dt.UTC))))
+            case "full-text" if target in view.transcript.artifact_ids:
+                text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
+                return Face(pane=str(full_text_html(target, text)))
+            case "pin" | "unpin" if pin(view, name, target):
+                return face_of(loaded, view, tab, self._report)
+            case "undo-change" if target in view.transcript.change_ids:
+                undo_change(loaded.assistant.at_home(tab.session_id), target, tab.session_id)
+                return face_of(loaded, view, tab, self._report)
+            case _:
+                return None
 
     async def _change_sessions(
         self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str
@@ -264,8 +261,8 @@ class ChatDesk:
             async for face in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
                 yield replace(face, pane=pane)
             return
-        face = self._face(loaded, self._view(loaded, tab.session_id), tab) if tab.session_id else Face()
-        yield replace(face, pane=pane, sessions=_sessions(loaded.assistant, tab.session_id))
+        face = face_of(loaded, self._view(loaded, tab.session_id), tab, self._report) if tab.session_id else Face()
+        yield replace(face, pane=pane, sessions=listed_sessions(loaded.assistant, tab.session_id))
 
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
@@ -293,11 +290,11 @@ class ChatDesk:
             except PalimpsestError as error:
                 problem = error
             else:
-                async for followed in self._follow(loaded, view, tab, tab_hash):
+                async for followed in self._follow(loaded, view, tab, tab_hash, closes_edit=True):
                     yield followed
                 return
         ticket = self._take_ticket(tab_hash)
-        yield self._face_of_none(loaded, problem)
+        yield without_edit(self._face_of_none(loaded, problem))
         # What this tab followed until now may have sent its last update at the same moment.
         await asyncio.sleep(2 / UPDATES_PER_SECOND)
         # Drawn anew: a click may have changed it meanwhile, and an old face would take that back.
@@ -305,29 +302,38 @@ class ChatDesk:
 
     def _face_of_none(self, loaded: Loaded, problem: PalimpsestError | None) -> Face:
         """The face without a conversation, or without the one that cannot be opened."""
-        face = self._empty_face(loaded)
-        return face if problem is None else replace(face, messages=[_own(card("not_loaded", error=str(problem)))])
+        return empty_face(loaded, self._report, "" if problem is None else str(problem))
 
     async def _follow(
-        self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, clear_composer: bool = False
+        self,
+        loaded: Loaded,
+        view: LiveView,
+        tab: Tab,
+        tab_hash: str,
+        clear_composer: bool = False,
+        closes_edit: bool = False,
     ) -> AsyncIterator[Face]:
         ticket = self._take_ticket(tab_hash)
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
-        face = self._face(loaded, view, tab)
+        face = face_of(loaded, view, tab, self._report)
         # The person may be writing the next message: the composer is touched only to empty it.
         # What was looked ahead to is no longer so.
         face = replace(face, preview="")
+        face = without_edit(face) if closes_edit else face
         yield replace(face, composer="") if clear_composer else face
+        compactions = view.transcript.compactions
         try:
             async for version in view.updates(tab.shown):
                 if not self._holds(tab_hash, ticket):
                     break
                 tab = replace(tab, shown=version)
-                yield self._streamed_face(view, tab)
+                # The panel tells of a compaction while the turn that it happened in goes on.
+                is_compacted = compactions != (compactions := view.transcript.compactions)
+                yield face_of(loaded, view, tab, self._report) if is_compacted else streamed_face(view, tab)
             # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
             is_current = self._holds(tab_hash, ticket)
-            yield self._face(loaded, view, replace(tab, shown=view.version)) if is_current else Face()
+            yield face_of(loaded, view, replace(tab, shown=view.version), self._report) if is_current else Face()
         finally:
             if self._holds(tab_hash, ticket):
                 self._following.discard(tab_hash)
@@ -343,7 +349,10 @@ class ChatDesk:
     def _view(self, loaded: Loaded, session_id: str) -> LiveView:
         return self._views.of(loaded.assistant.conversations.open(session_id))
 
-    async def _examine_model(self, loaded: Loaded, name: str, tab: Tab) -> Face:
+    async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> Face:
+        if name == "recall":
+            loaded.assistant.is_recall_on = target == "on"
+            return Face(model=model_tab_html(loaded.assistant, self._report))
         try:
             if name == "reconnect":
                 await loaded.assistant.reconnect_model()
@@ -353,54 +362,8 @@ class ChatDesk:
         except PalimpsestError as error:
             self._report = ConnectionReport(False, str(error))
         if not tab.session_id:
-            return self._empty_face(loaded)
-        return self._face(loaded, self._view(loaded, tab.session_id), tab)
-
-    def _face(self, loaded: Loaded, view: LiveView, tab: Tab) -> Face:
-        transcript = view.transcript
-        measured = transcript.measured
-        messages = _messages(view, tab)
-        return Face(
-            tab=replace(tab, shown=view.version),
-            messages=messages or [_own(self._welcome(loaded.assistant))],
-            top=_top(view.conversation.title, loaded.assistant),
-            meter=str(meter_html(measured)),
-            sessions=_sessions(loaded.assistant, tab.session_id),
-            stop=_stop_html(view.is_running),
-            context=str(context_html(measured, view.conversation.context_items())),
-            compactions=str(compactions_html(transcript.compactions, transcript.undoable)),
-            model=str(model_html(loaded.assistant.model, self._report)),
-        )
-
-    def _streamed_face(self, view: LiveView, tab: Tab) -> Face:
-        transcript = view.transcript
-        return Face(
-            tab=tab,
-            messages=_messages(view, tab),
-            meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
-            stop=_stop_html(view.is_running),
-        )
-
-    def _empty_face(self, loaded: Loaded) -> Face:
-        return Face(
-            tab=Tab(),
-            messages=[_own(self._welcome(loaded.assistant))],
-            top=_top("", loaded.assistant),
-            meter=str(meter_html(None)),
-            sessions=_sessions(loaded.assistant, ""),
-            stop=_stop_html(False),
-            context=str(context_html(None, [])),
-            compactions=str(compactions_html([], None)),
-            preview="",
-            model=str(model_html(loaded.assistant.model, self._report)),
-        )
-
-    def _welcome(self, assistant: Assistant) -> str:
-        return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, self._report))
-
-    def _quiet_face(self, messages: Sequence[ChatMessage], is_loading: bool) -> Face:
-        top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-        return Face(messages=messages, top=top, meter=str(meter_html(None)))
+            return empty_face(loaded, self._report)
+        return face_of(loaded, self._view(loaded, tab.session_id), tab, self._report)
 
 
 async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
@@ -414,91 +377,8 @@ async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
         yield Face()
 
 
-def _change(view: LiveView, name: str, target: str) -> bool:
-    """Do what the button says; False when its target is not pending."""
-    transcript = view.transcript
-    last_end = transcript.last_end
-    match name:
-        case "allow" | "deny" if target in transcript.pending_calls:
-            view.answer(target, name == "allow")
-        case "undo" if target == transcript.undoable:
-            view.conversation.undo()
-        case "retry" if last_end and target == last_end.turn_id and not view.is_running:
-            view.retry()
-        case "continue" if last_end and target == last_end.turn_id and not view.is_running:
-            view.conversation.continue_turn()
-        case _:
-            return False
-    return True
-
-
 def _suggestion(target: str) -> str:
     return next((text for number, text in enumerate(SUGGESTIONS) if target == str(number)), "")
-
-
-def _pin(view: LiveView, name: str, target: str) -> bool:
-    """Pin or unpin a piece of the context; False when it is not there any more."""
-    conversation = view.conversation
-    items = [item for item in conversation.context_items() if item.is_user or item.is_pinned]
-    key = next((item.key for item in items if item.key and pin_target(item) == target), None)
-    if key is None:
-        return False
-    if name == "pin":
-        conversation.pin(key)
-    else:
-        conversation.unpin(key)
-    conversation.measure()
-    view.touch()
-    return True
-
-
-def _undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
-    # It is told in the conversation as any other change.
-    if assistant.notes.undo(change_id, Origin(WRITER, session_id)) is None:
-        gr.Info("Nothing of that change is left: it was undone or written over before.")
-
-
-def _moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
-    match name:
-        case "earlier" if window.size < MAX_WINDOW:
-            return replace(window, size=window.size + Window().size)
-        case "earlier":
-            end = len(transcript.entries) if window.end is None else window.end
-            return Window(end=max(Window().size, end - window.size + 5))
-        case "latest":
-            return Window()
-        case "transcript":
-            index = index_of_compaction(transcript.entries, target)
-            return None if index is None else Window(end=index + 1)
-        case _:
-            return None
-
-
-def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
-    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued)
-
-
-def _own(content: str) -> ChatMessage:
-    return ChatMessage(role="assistant", content=str(content))
-
-
-def _top(title: str, assistant: Assistant) -> str:
-    model = assistant.model
-    return str(
-        card(
-            "top",
-            title=title or "New conversation",
-            model_name=model.name,
-            is_language_model=model.is_language_model,
-            is_loading=False,
-        )
-    )
-
-
-def _sessions(assistant: Assistant, selected: str) -> str:
-    conversations = assistant.conversations
-    trashed_count = len(conversations.trashed())
-    return str(sessions_html(conversations.summaries(), selected, dt.datetime.now(dt.UTC), trashed_count))
 
 
 def _known_ids(assistant: Assistant) -> set[str]:
@@ -508,7 +388,3 @@ def _known_ids(assistant: Assistant) -> set[str]:
 def _copied_html(text: str) -> str:
     # Copying the same answer twice must be two changes for the browser to see.
     return str(card("copied", text=text, nonce=secrets.token_hex(4)))
-
-
-def _stop_html(is_running: bool) -> str:
-    return str(card("stop")) if is_running else ""

@@ -1,4 +1,4 @@
-"""The Context tab: what the model sees, in order and with its price, and the compactions so far."""
+"""The Context tab: what the model sees, in order and with its price, and what compacting now would fold."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from assistant.events import ContextCompressed, ContextMeasured, Part
+from assistant.events import ContextMeasured, Part
 from assistant.ui.cards import card
 from assistant.ui.meter import meter_parts
 from assistant.ui.safe_text import one_line
-from assistant.ui.times import short_time
 
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
@@ -32,16 +31,6 @@ class _Item:
     text: str
     pin_action: str
     pin_target: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Compaction:
-    compaction_id: str
-    previous_tokens: int
-    after_tokens: int
-    folded_messages: int
-    when: str
-    is_undone: bool
 
 
 def context_html(measured: ContextMeasured | None, items: Sequence[ContextItem]) -> Markup:
@@ -89,22 +78,6 @@ def preview_html(preview: CompactionPreview) -> Markup:
         items=[(one_line(item.label, 60), one_line(item.text, 110), item.tokens) for item in shown],
         hidden_items=len(preview.folded) - len(shown),
     )
-
-
-def compactions_html(events: Sequence[ContextCompressed], undoable: str | None) -> Markup:
-    """The compactions, newest first; only the newest that stands can be undone."""
-    shown = [
-        _Compaction(
-            event.compaction_id,
-            event.previous_tokens,
-            event.after_tokens,
-            event.folded_messages,
-            short_time(event.at),
-            event.is_undone,
-        )
-        for event in reversed(events)
-    ]
-    return card("compactions", events=shown, undoable=undoable or "")
 
 
 def _preview(text: str) -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import gradio as gr
 from gradio import themes
+from gradio.blocks import BlockContext
 from gradio.components import Component
 
 from assistant.ui.cards import asset, card
-from assistant.ui.chat import Tab
+from assistant.ui.edit_box import Draft
+from assistant.ui.face import Tab
 from assistant.ui.memory_tasks import Task
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.
@@ -33,8 +35,12 @@ class ChatParts:
     copied: gr.HTML
     preview: gr.HTML
     pane: gr.HTML
+    draft: gr.State
+    edit_box: gr.Column
+    edit_note: gr.HTML
+    edit_text: gr.Textbox
 
-    def outputs(self) -> list[Component]:
+    def outputs(self) -> list[Component | BlockContext]:
         """The components in the order of `Face.values`."""
         return [
             self.tab,
@@ -50,6 +56,10 @@ class ChatParts:
             self.copied,
             self.preview,
             self.pane,
+            self.draft,
+            self.edit_box,
+            self.edit_note,
+            self.edit_text,
         ]
 
 
@@ -90,6 +100,8 @@ class Parts:
     hint: gr.Textbox
     compact: gr.Button
     look_ahead: gr.Button
+    send_again: gr.Button
+    cancel_edit: gr.Button
     chat_bus: gr.HTML
     memory_bus: gr.HTML
     timer: gr.Timer
@@ -97,7 +109,7 @@ class Parts:
 
 def lay_out(banner: str) -> Parts:
     """Make all components; `banner` stands over the conversation, empty for none."""
-    tab = gr.State(Tab())
+    tab, draft = gr.State(Tab()), gr.State(Draft())
     with gr.Sidebar(position="left", width=272, elem_id="left"):
         _html(str(card("brand")), "brand")
         new_chat = gr.Button("New chat", elem_id="new-chat", variant="primary")
@@ -155,6 +167,14 @@ def lay_out(banner: str) -> Parts:
             feedback_options=None,
             line_breaks=True,
         )
+        with gr.Column(elem_id="edit", visible=False) as edit_box:
+            edit_note = _html("", "edit-note")
+            edit_text = gr.Textbox(
+                elem_id="edit-text", show_label=False, label="Your message", lines=1, max_lines=10, container=False
+            )
+            with gr.Row(elem_id="edit-row"):
+                send_again = gr.Button("Send again", elem_id="send-again", variant="primary")
+                cancel_edit = gr.Button("Cancel", elem_id="cancel-edit")
         with gr.Row(elem_id="compose"):
             composer = gr.Textbox(
                 elem_id="composer",
@@ -172,7 +192,23 @@ def lay_out(banner: str) -> Parts:
     chat_bus, memory_bus = _bus("chat-bus"), _bus("memory-bus")
     return Parts(
         ChatParts(
-            tab, messages, top, meter, sessions, composer, stop, context, compactions, model, copied, preview, pane
+            tab,
+            messages,
+            top,
+            meter,
+            sessions,
+            composer,
+            stop,
+            context,
+            compactions,
+            model,
+            copied,
+            preview,
+            pane,
+            draft,
+            edit_box,
+            edit_note,
+            edit_text,
         ),
         MemoryParts(files, head, editor, notice, history, work, task),
         person,
@@ -185,6 +221,8 @@ def lay_out(banner: str) -> Parts:
         hint,
         compact,
         look_ahead,
+        send_again,
+        cancel_edit,
         chat_bus,
         memory_bus,
         gr.Timer(2.0),

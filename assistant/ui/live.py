@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from assistant.atomic_io import storable
 from assistant.events import Event
-from assistant.ui.entries import Answered, Retried, Transcript, close_cut_turn, fold, fold_all
+from assistant.ui.entries import Edited, Transcript
+from assistant.ui.fold import Answered, Retried, close_cut_turn, fold, fold_all
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -52,6 +54,11 @@ class LiveView:
         self._tell(Retried())
         self.conversation.retry()
 
+    def edit(self, message_id: str, text: str) -> None:
+        """Ask this in place of a message that is still in the context."""
+        self.conversation.edit(message_id, text)
+        self._tell(Edited(message_id, storable(text)))
+
     def touch(self) -> None:
         """Something changed that is no event: a message was queued, the conversation got a title."""
         self.version += 1
@@ -82,7 +89,7 @@ class LiveView:
         async for numbered in self.conversation.follow(start):
             self._tell(numbered.event)
 
-    def _tell(self, event: Event | Retried | Answered) -> None:
+    def _tell(self, event: Event | Retried | Edited | Answered) -> None:
         self._transcript = fold(self._transcript, event)
         self.touch()
 

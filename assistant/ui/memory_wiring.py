@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat import Tab
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, unchanged
+from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
 from assistant.ui.loading import Loaded
 from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of

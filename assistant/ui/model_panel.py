@@ -10,8 +10,14 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
 
 if TYPE_CHECKING:
-    # It brings the agent library with it, which the page does not wait for.
+    # They bring the agent library with them, which the page does not wait for.
+    from assistant.assembly import Assistant
     from assistant.models.chat import ChatModel
+
+
+def model_tab_html(assistant: Assistant, report: ConnectionReport | None) -> str:
+    """The whole tab: who answers, and the switch for recall."""
+    return str(model_html(assistant.model, report) + recall_html(assistant))
 
 
 def model_html(model: ChatModel, report: ConnectionReport | None) -> Markup:
@@ -19,6 +25,11 @@ def model_html(model: ChatModel, report: ConnectionReport | None) -> Markup:
     if not model.is_language_model:
         return card("model_panel", setup=setup_html(model, report))
     return card("model", model=model, report=report_html(report))
+
+
+def recall_html(assistant: Assistant) -> Markup:
+    """The switch of recall; nothing where there is none."""
+    return card("recall_switch", is_on=assistant.is_recall_on) if assistant.can_recall else Markup("")
 
 
 def setup_html(model: ChatModel, report: ConnectionReport | None = None) -> Markup:

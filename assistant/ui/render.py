@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict, assert_never
 
@@ -69,9 +69,16 @@ class Window:
 
 
 def render_transcript(
-    transcript: Transcript, window: Window, is_running: bool, queued: Sequence[str] = ()
+    transcript: Transcript,
+    window: Window,
+    is_running: bool,
+    queued: Sequence[str] = (),
+    editable: Collection[str] = (),
 ) -> list[ChatMessage]:
-    """The messages of the drawn part, with what leads to the parts that are not drawn."""
+    """The messages of the drawn part, with what leads to the parts that are not drawn.
+
+    `editable` are the ids of the person's messages that can be written anew.
+    """
     entries = transcript.entries
     stop = len(entries) if window.end is None else min(window.end, len(entries))
     start = max(0, stop - window.size)
@@ -81,7 +88,8 @@ def render_transcript(
     last_end = transcript.last_end
     undoable = transcript.undoable
     for entry in entries[start:stop]:
-        messages.append(render_entry(entry, is_last_end=entry is last_end, undoable=undoable))
+        can_edit = isinstance(entry, UserEntry) and entry.message_id in editable
+        messages.append(render_entry(entry, is_last_end=entry is last_end, undoable=undoable, can_edit=can_edit))
     if stop < len(entries):
         messages.append(_own(card("window_bottom", hidden=len(entries) - stop)))
         return messages
@@ -91,11 +99,15 @@ def render_transcript(
     return messages
 
 
-def render_entry(entry: Entry, is_last_end: bool = False, undoable: str | None = None) -> ChatMessage:
+def render_entry(
+    entry: Entry, is_last_end: bool = False, undoable: str | None = None, can_edit: bool = False
+) -> ChatMessage:
     """One entry as one message; buttons stand only where the server would act on them."""
     match entry:
-        case UserEntry(text=text):
-            return _user(safe_markdown(text))
+        case UserEntry(text=text, message_id=message_id):
+            # The pencil comes first: behind the text an open fence would swallow it.
+            pencil = f"{card('pencil', message_id=message_id)}\n\n" if can_edit else ""
+            return _user(pencil + safe_markdown(text))
         case TextEntry(text=text):
             return _own(safe_markdown(text))
         case WorkEntry(rows=rows):
@@ -218,6 +230,7 @@ def _render_end(entry: EndEntry, is_last: bool) -> Markup:
         error=entry.error,
         turn_id=entry.turn_id,
         tokens_text=tokens_text,
+        output_tokens=entry.output_tokens,
         when=short_time(entry.at),
         is_last=is_last,
     )

@@ -42,6 +42,21 @@ def list_time(at: str, now: dt.datetime) -> str:
     return f"{moment.day} {moment.strftime('%b')}"
 
 
+def moment_label(at: str, now: dt.datetime) -> str:
+    """Day and hour; the hour alone for today, the year too for another one."""
+    moment = parse_time(at)
+    if moment is None:
+        return ""
+    day = f"{moment.day} {moment.strftime('%b')}"
+    match day_label(at, now), moment.year == now.astimezone(moment.tzinfo).year:
+        case "Today", _:
+            return moment.strftime("%H:%M")
+        case _, True:
+            return f"{day}, {moment.strftime('%H:%M')}"
+        case _:
+            return f"{day} {moment.year}, {moment.strftime('%H:%M')}"
+
+
 def parse_time(at: str) -> dt.datetime | None:
     """The moment, or None for an empty or broken text."""
     try:

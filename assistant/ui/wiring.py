@@ -10,8 +10,10 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat import Tab, tell_refusals
+from assistant.ui.chat import tell_refusals
+from assistant.ui.edit_box import Draft
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, unchanged
+from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
 from assistant.ui.memory_wiring import wire_memory
 from assistant.ui.rooms import Room, Rooms
@@ -54,7 +56,26 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     demo.load(load, None, outputs, **QUEUED)
     composer.submit(send, [composer, tab], outputs, **QUEUED)
     parts.new_chat.click(start_new, None, outputs, **QUEUED)
+    _wire_edit(parts, rooms)
     _wire_cards(demo, parts, rooms)
+
+
+def _wire_edit(parts: Parts, rooms: Rooms) -> None:
+    chat = parts.chat
+
+    async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
+        desk = rooms.enter(request).chat
+        async for face in tell_refusals(desk.send_again(text, draft, shown, _tab_hash(request))):
+            yield face.values()
+
+    gr.on(
+        [chat.edit_text.submit, parts.send_again.click],
+        send_again,
+        [chat.edit_text, chat.draft, chat.tab],
+        chat.outputs(),
+        **QUEUED,
+    )
+    parts.cancel_edit.click(lambda: without_edit(Face()).values(), None, chat.outputs(), **QUICK)
 
 
 def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:

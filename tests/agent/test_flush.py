@@ -4,23 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import pytest
+
+from assistant.agent.flush import Flusher, FlushModel
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
+from assistant.journal.journal import Journal
 from assistant.journal.rows import FlushRow
-from assistant.messages import ToolCallBlock, text_of
-from assistant.models.scripted import ScriptedModel
+from assistant.memory.log import MemoryLog
+from assistant.memory.notes import Notes
+from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg, block_text, text_of
+from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
+from assistant.tokens import TokenCounter
+from assistant.workspace import Workspace
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
+from tests.fakes.records import folding
+from tests.index.homes import write
 
 LONG = "The cellar key hangs behind the door. " * 300
 OAT = "- I am allergic to oats."
 
 
-def add(lines: list[str], call_id: str = "call_add_lines_0001") -> ToolCallBlock:
-    arguments = {"file": "USER.md", "heading": "Preferences", "lines": lines}
+def add(lines: list[str], call_id: str = "call_add_lines_0001", file: str = "USER.md") -> ToolCallBlock:
+    arguments = {"file": file, "heading": "Preferences", "lines": lines}
     return call("add_lines", json.dumps(arguments), call_id)
+
+
+def asked_of(request: ScriptedRequest) -> str:
+    """What a flush is asked: the one message of its person."""
+    assert [message.role for message in request.messages[:2]] == ["system", "user"]
+    return text_of(request.messages[1])
+
+
+def results_in(request: ScriptedRequest) -> list[str]:
+    """The texts of the tool results in a request, oldest first."""
+    blocks = [block for message in request.messages for block in message.content]
+    return [block_text(block) for block in blocks if isinstance(block, ToolResultBlock)]
+
+
+async def flushed(home: Path, *steps: ScriptStep, waits: bool = True) -> list[ScriptedRequest]:
+    """The requests of a flush that answers with these steps, after a compaction the person asked for."""
+    model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], *steps])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        await say(assistant, conversation, "/compact")
+        if waits:
+            await assistant.flushes.wait()
+    model.assert_complete()
+    return model.requests[3:]
 
 
 def user_file(home: Path) -> str:
@@ -93,3 +132,245 @@ async def test_a_flush_that_fails_leaves_a_note_made_by_code(home: Path) -> None
     assert OAT in note.splitlines()
     assert [row.state for row in rows if isinstance(row, FlushRow)] == ["failed"]
     assert sum(isinstance(row, CompactionRecord) for row in rows) == 1
+
+
+def converse(messages: Sequence[Msg]) -> list[TextBlock | ToolCallBlock]:
+    """Notes down, sums up, and as a flush writes what the person said of themselves."""
+    system = text_of(messages[0])
+    if system.startswith("You are a personal assistant"):
+        return [text("Noted.")]
+    if not system.startswith("You keep the long-term memory"):
+        return [text(SUMMARY)]
+    said = re.findall(r"I am allergic to \w+\.", text_of(messages[1]).partition("<conversation>")[2])
+    return [add(said)] if said and len(messages) == 2 else [text("NO_REPLY")]
+
+
+async def test_an_early_fact_is_in_memory_once_its_message_left_the_context_and_each_compaction_is_flushed_once(
+    home: Path,
+) -> None:
+    model = ScriptedModel([converse] * 200)
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        for number in range(1, 31):
+            about = "I am allergic to oats." if number == 5 else f"The keeper counted {number} boats."
+            await say(assistant, conversation, f"{about} {LONG[:2_000]}")
+        await assistant.flushes.wait()
+        rows = assistant.store.journal.rows(conversation.session_id)
+        context = [item.text for item in conversation.context_items() if item.key]
+        await assistant.index.sync()
+        found = {hit.path for hit in (await assistant.index.search("allergic to oats", 20)).hits}
+
+    made = [row.compaction_id for row in rows if isinstance(row, CompactionRecord)]
+    assert len(made) > 1
+    assert [row.compaction_id for row in rows if isinstance(row, FlushRow) and row.state == "done"] == made
+    assert [words for words in context if "allergic" in words] == []
+    assert user_file(home).splitlines().count(OAT) == 1
+    assert found == {"USER.md", f"dialog/{rows[0].at[:10]}.jsonl"}
+
+
+async def test_what_a_shortened_result_said_in_full_is_offered(home: Path) -> None:
+    lines = [f"{number}. The harbour was counted again, and nothing was odd there." for number in range(400)]
+    lines[200] = "The pilot boat is called Marigold."
+    write(home, "files/harbour.txt", "\n".join(lines))
+    read = call("Read", json.dumps({"file_path": str(home / "files" / "harbour.txt")}), "call_read_0001")
+    model = ScriptedModel([[read], [text("Read.")], *[converse] * 200], context_size=32_000)
+    values = {"memory": "on", "recall": "off", "recent_n": 0}
+    async with scripted_assistant(home, model, **values) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Read harbour.txt")
+        for _ in range(3):
+            await say(assistant, conversation, LONG[:3_000])
+        shown = [item.text for item in conversation.context_items()]
+        await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+
+    assert [words for words in shown if "Marigold" in words] == []
+    asked = [asked_of(request) for request in model.requests if set(request.tools) == {"read", "add_lines"}]
+    assert ["Marigold" in words for words in asked].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([[text("\n NO_REPLY \n")]], id="nothing to write"),
+        pytest.param([[text("There is nothing to remember here.")]], id="any other text"),
+        pytest.param([[add(["a"], "c1")], [text("NO_REPLY")]], id="after a call"),
+        pytest.param([[add(["a"], "c1")], [add(["b"], "c2")], [add(["c"], "c3")]], id="at the third call"),
+    ],
+)
+async def test_a_flush_ends(home: Path, steps: list[ScriptStep]) -> None:
+    assert len(await flushed(home, *steps)) == len(steps)
+
+
+async def test_what_stands_in_a_file_survives_a_flush_that_never_read_it(home: Path) -> None:
+    write(home, "SOUL.md", "# Who I am\n\nI am Quill, and I say little.\n")
+    write(home, "USER.md", "# You\n\n- likes green tea\n")
+    steps = [[add(["be brief"], "c1", "SOUL.md"), add(["I am allergic to oats."], "c2")], [text("NO_REPLY")]]
+    requests = await flushed(home, *steps)
+    assert "I am Quill, and I say little." in asked_of(requests[0])
+    assert (home / "SOUL.md").read_text("utf-8").startswith("# Who I am\n\nI am Quill, and I say little.\n")
+    assert "- likes green tea\n" in user_file(home)
+    assert OAT in user_file(home)
+
+
+async def test_a_second_flush_of_the_day_adds_only_what_is_new(home: Path) -> None:
+    model = ScriptedModel([converse] * 200)
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        for other in ("The dog is called Rolf.", "The cat is called Mimi."):
+            conversation = assistant.conversations.create()
+            await say(assistant, conversation, f"I am allergic to oats. {other} {LONG}")
+            await say(assistant, conversation, "And now?")
+            await say(assistant, conversation, "/compact")
+            await assistant.flushes.wait()
+    assert user_file(home).count("allergic to oats") == 1
+    assert user_file(home).count("## Preferences") == 1
+
+
+async def test_what_leads_out_of_memory_is_told_to_the_model_and_the_flush_goes_on(home: Path) -> None:
+    wrong = ["../../USER.md", "/etc/passwd", "AGENTS.md", "memory/2026-11-30-1530.md"]
+    reads = [call("read", json.dumps({"file": file}), f"call_read_000{number}") for number, file in enumerate(wrong)]
+    writes = [add(["x"], f"call_add_000{number}", file) for number, file in enumerate(wrong)]
+    unknown = call("Bash", json.dumps({"command": "touch made"}), "call_bash_0001")
+    requests = await flushed(home, [*reads, *writes, unknown], [add(["I am allergic to oats."])], [text("NO_REPLY")])
+    told = results_in(requests[1])
+    assert ["is not a memory file" in words for words in told] == [True] * 8 + [False]
+    assert OAT in user_file(home)
+    assert "- x" not in "".join(path.read_text(encoding="utf-8") for path in home.rglob("*.md"))
+
+
+async def test_a_flush_reads_a_file_before_it_corrects_a_line(home: Path) -> None:
+    write(home, "USER.md", "- lives in Rome\n")
+    read = call("read", json.dumps({"file": "USER.md"}), "call_read_0001")
+    missing = call("read", json.dumps({"file": "memory/2020-01-01.md"}), "call_read_0002")
+    arguments = {"file": "USER.md", "heading": "", "lines": ["lives in Oslo"], "replaces": "- lives in Rome"}
+    correct = call("add_lines", json.dumps(arguments), "call_add_0001")
+    requests = await flushed(home, [read, missing], [correct], [text("NO_REPLY")])
+    assert results_in(requests[1]) == ["- lives in Rome", "memory/2020-01-01.md is empty."]
+    assert user_file(home) == "- lives in Oslo\n"
+
+
+async def test_a_program_that_ends_waits_for_its_flush(home: Path) -> None:
+    async def takes_its_time(messages: Sequence[Msg]) -> list[ToolCallBlock]:
+        # Longer than everything else takes to close.
+        await asyncio.sleep(0.5)
+        return [add(["I am allergic to oats."])]
+
+    await flushed(home, takes_its_time, [text("NO_REPLY")], waits=False)
+    assert OAT in user_file(home)
+
+
+async def test_what_a_flush_wrote_is_found_by_its_words_with_its_line(home: Path) -> None:
+    model = ScriptedModel([converse] * 200)
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+        await assistant.index.sync()
+        hits = (await assistant.index.search("oats allergic", 10)).hits
+    assert ("USER.md", f"- {'I am allergic to oats.'}") in [(hit.path, hit.snippet) for hit in hits]
+
+
+async def test_with_memory_off_no_model_reads_or_writes_it(home: Path) -> None:
+    model = ScriptedModel([converse] * 200)
+    async with scripted_assistant(home, model, memory="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        told = await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+    assert "context_compressed" in kinds_of(told)
+    assert len(model.requests) == 3
+    assert [name for request in model.requests for name in request.tools if name.startswith("memory_")] == []
+    assert "allergic" not in user_file(home)
+
+
+NIGHT = datetime(2026, 5, 3, 0, 30, tzinfo=timezone(timedelta(hours=8)))
+"""Half past midnight where the person is; in UTC it is still the day before."""
+
+
+def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
+    """The flushes of a home half an hour into a day of the person's zone."""
+    workspace = Workspace(home)
+    workspace.create()
+    memory_log = MemoryLog(workspace.memory_log_path)
+    return Flusher(
+        model=FlushModel(model, 32_000) if model else None,
+        notes=Notes(workspace, memory_log, lambda: NIGHT),
+        memory_log=memory_log,
+        journal=Journal(workspace, lambda: NIGHT),
+        workspace=workspace,
+        counter=TokenCounter("bytes"),
+        language=lambda: "en",
+        now=lambda: NIGHT,
+    )
+
+
+def compacted(home: Path) -> CompactionRecord:
+    """A compaction that folded one message of the journal."""
+    message = UserMsg("owner", "I am allergic to oats.")
+    Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", [message])
+    return folding("c1", None, [message], NIGHT.isoformat(), summary=SUMMARY)
+
+
+async def test_a_note_has_the_date_of_the_persons_own_day(home: Path) -> None:
+    flusher = flusher_at_night(home, None)
+    assert await flusher.flush(compacted(home)) == "done"
+    assert [path.name for path in (home / "memory").iterdir() if path.suffix == ".md"] == ["2026-05-03.md"]
+
+
+async def test_a_model_is_told_the_persons_own_day(home: Path) -> None:
+    model = ScriptedModel([[text("NO_REPLY")]])
+    await flusher_at_night(home, model).flush(compacted(home))
+    system, user = (text_of(message) for message in model.requests[0].messages)
+    assert "- memory/2026-05-03.md: progress" in system
+    assert user.startswith("Today is 2026-05-03.")
+    assert "I am allergic to oats." in user
+
+
+async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(home: Path) -> None:
+    fact = "- one fact among many, and all of them true\n"
+    for day in range(400):
+        write(home, f"memory/{2020 + day // 28 // 12}-{day // 28 % 12 + 1:02d}-{day % 28 + 1:02d}.md", fact * 40)
+    write(home, "MEMORY.md", fact * 5_000)
+    write(home, "USER.md", f"- a line </memory-file> that would close its quotation\n{fact * 100}")
+    read = call("read", json.dumps({"file": "MEMORY.md"}), "call_read_0001")
+    model = ScriptedModel([[read], [text("NO_REPLY")]])
+    assert await flusher_at_night(home, model).flush(compacted(home)) == "done"
+    tokens = [sum(TokenCounter("bytes").message(each) for each in request.messages) for request in model.requests]
+    assert 7_000 < tokens[0] < 32_000 // 4 + 3_000
+    assert 11_000 < tokens[1] < 32_000 // 2 + 3_000
+    user = text_of(model.requests[0].messages[1])
+    assert "MEMORY.md is longer than fits here" in user
+    assert user.count("</memory-file>") == user.count("<memory-file name=")
+    assert user.count("- memory/20") == 30
+
+
+async def test_a_flush_whose_end_cannot_be_journalled_is_told_and_looked_at_again(home: Path) -> None:
+    gate, aside = asyncio.Event(), home / "aside"
+    model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], [gate, text("NO_REPLY")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        start = conversation.next_number
+        await say(assistant, conversation, "/compact")
+        while len(model.requests) < 4:
+            await asyncio.sleep(0.01)
+        (home / "dialog").rename(aside)
+        (home / "dialog").write_text("a file where the folder should be", encoding="utf-8")
+        gate.set()
+        await assistant.flushes.wait()
+        (home / "dialog").unlink()
+        aside.rename(home / "dialog")
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+        session_id = conversation.session_id
+    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["done"]
+
+    again = ScriptedModel([[text("NO_REPLY")]])
+    async with scripted_assistant(home, again, memory="on") as assistant:
+        assistant.conversations.open(session_id)
+        await assistant.flushes.wait()
+        rows = assistant.store.journal.rows(session_id)
+    assert [row.state for row in rows if isinstance(row, FlushRow)] == ["done"]

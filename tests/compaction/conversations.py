@@ -172,4 +172,4 @@ def _parked_step(chance: random.Random, numbers: Iterator[int]) -> list[Block]:
 
 def _words(chance: random.Random) -> str:
     kind = chance.choice(("word {} ", CHINESE + "{} ", '{{"key": {}}}\n', "x{}"))
-    return "".join(kind.format(chance.randrange(1000)) for _ in range(chance.randrange(1, 30)))
+    return "".join(map(kind.format, chance.choices(range(1_000), k=chance.randrange(1, 30))))

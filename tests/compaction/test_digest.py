@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from assistant.compaction.digest import digest_sections
+from assistant.compaction.policy import PresetName
 from assistant.compaction.sections import FilledSection
 from assistant.messages import Msg
 from assistant.prompts import Language
@@ -130,3 +134,23 @@ def test_other_sections_of_the_previous_summary_stay_as_they_are() -> None:
 def test_a_result_of_megabytes_costs_one_line() -> None:
     older = [reply(a_call("c1"), result("c1", "x" * 5_000_000))]
     assert len(digest(older)["progress"]) < 400
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.text(max_size=400), min_size=1, max_size=12), min_size=1, max_size=4),
+    st.integers(200, 2_000),
+    st.sampled_from(["copaw", "skill_compose"]),
+)
+def test_whatever_is_said_digests_of_digests_stay_within_their_room(
+    stretches: list[list[str]], tokens: int, preset: PresetName
+) -> None:
+    counter, previous = TokenCounter(), ()
+    for texts in stretches:
+        older = [user(text, f"u{number}") for number, text in enumerate(texts)]
+        older += [reply(said(text), id_=f"a{number}") for number, text in enumerate(texts)]
+        previous = digest_sections(older, [], previous, preset, "en", tokens, counter)
+        # The goal, a mark and the days may stand beside a section that keeps its least share.
+        assert sum(counter.text(section.body) for section in previous) <= tokens * 1.5 + 400
+        again = digest_sections(older, [], previous, preset, "en", tokens, counter)
+        assert {section.key for section in again} >= {section.key for section in previous} - {"running_turn"}

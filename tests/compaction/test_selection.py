@@ -22,6 +22,10 @@ def test_of_equal_ones_every_second_stays() -> None:
     assert choose_spread([1] * 8, [1] * 8, 4) == [1, 3, 5, 7]
 
 
+def test_one_that_fits_nowhere_keeps_no_other_out() -> None:
+    assert choose_spread([1, 1, 1, 1], [2, 2, 2, 90], 4) == [1, 2]
+
+
 def test_the_newest_that_fit_together() -> None:
     assert choose_newest([5, 2, 2, 1], 5) == [1, 2, 3]
     assert choose_newest([9], 5) == []

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from assistant.artifacts import Artifacts
 from assistant.clock import Clock
+from assistant.compaction.record import CompactionRecord
 from assistant.errors import CompactionError, SessionNotFoundError
 from assistant.events import (
     ApprovalRequested,
@@ -142,6 +143,14 @@ class FakePreview:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeQuestion:
+    """A message that can be edited."""
+
+    message_id: str
+    later_messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class FakeStore:
     """What stands on disk."""
 
@@ -242,6 +251,7 @@ class FakeConversation:
         self.pins_refused = ""
         self.retried = 0
         self.continued = 0
+        self.dropped: set[str] = set()
         self._queue: list[str] = []
         self._task: asyncio.Task[None] | None = None
         self._told = asyncio.Event()
@@ -279,6 +289,17 @@ class FakeConversation:
     def retry(self) -> None:
         self.retried += 1
         self._begin(self._resume("The second try worked."))
+
+    def questions(self) -> list[FakeQuestion]:
+        """Every question that was not dropped, each with one answer behind it."""
+        started = [event for event in [*self.past, *self.events] if isinstance(event, TurnStarted) and event.text]
+        ids = [event.message_id for event in started if event.message_id not in self.dropped]
+        return [FakeQuestion(name, 2 * (len(ids) - index) - 1) for index, name in enumerate(ids)]
+
+    def edit(self, message_id: str, text: str) -> None:
+        ids = [question.message_id for question in self.questions()]
+        self.dropped |= set(ids[ids.index(message_id) :])
+        self.ask(text)
 
     def compact(self, hint: str = "") -> None:
         self._begin(self._compact(hint))
@@ -320,6 +341,14 @@ class FakeConversation:
             FakeItem("messages", "Bash result", "${window.pwned = 9} {{value}} <b>not bold</b>", 5_200),
             FakeItem("messages", "Palimpsest: Friday is free after 15:00", "Friday is free after 15:00.", 5_786),
         ]
+
+    def compaction(self, compaction_id: str) -> CompactionRecord | None:
+        """The record of a compaction that was told; each one stands on the summary told before it."""
+        told = [event for event in [*self.past, *self.events] if isinstance(event, ContextCompressed)]
+        for index, event in enumerate(told):
+            if event.compaction_id == compaction_id:
+                return record_of(event, told[index - 1].summary if index else "")
+        return None
 
     async def preview_compaction(self) -> FakePreview:
         folded = tuple(item for item in self.context_items() if item.part == "messages")[:2]
@@ -402,6 +431,7 @@ class FakeAssistant:
     model: FakeModel = field(default_factory=FakeModel)
     pace_seconds: float = 0.01
     gate: threading.Event = field(default_factory=threading.Event)
+    is_recall_on: bool = True
     report: FakeReport = FakeReport(True, "qwen3-max answered in 0.8 s and called one tool.")
 
     def __post_init__(self) -> None:
@@ -412,6 +442,10 @@ class FakeAssistant:
         self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
+
+    @property
+    def can_recall(self) -> bool:
+        return self.model.is_language_model
 
     @property
     def trash(self) -> FakeTrash:
@@ -574,6 +608,28 @@ def compaction(compaction_id: str, summary: str = SUMMARY, reason: str = "automa
         flush="done",
         carried_over=("Key context",),
         at=NOW.isoformat(),
+    )
+
+
+def record_of(event: ContextCompressed, previous_summary: str) -> CompactionRecord:
+    """The journal's record of a compaction."""
+    return CompactionRecord(
+        session_id="s1",
+        compaction_id=event.compaction_id,
+        parent_id=None,
+        at=event.at,
+        keys=(),
+        previous_summary=previous_summary,
+        summary=event.summary,
+        reason=event.reason,
+        previous_tokens=event.previous_tokens,
+        after_tokens=event.after_tokens,
+        context_limit=event.context_limit,
+        threshold_tokens=event.threshold_tokens,
+        folded_messages=event.folded_messages,
+        kept_turns=event.kept_turns,
+        summary_tokens=event.summary_tokens,
+        fallback=event.fallback,
     )
 
 

@@ -308,7 +308,7 @@ def _chunks(reply: Reply, body: dict[str, object], provider: StrictProvider) -> 
         yield chunk({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]})
         for piece in pieces(call.arguments_json, provider.chunk_chars):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    yield chunk({}, "tool_calls" if reply.calls else "stop")
+    yield chunk({}, "length" if reply.is_cut else "tool_calls" if reply.calls else "stop")
     options = body.get("stream_options")
     if isinstance(options, dict) and options.get("include_usage"):
         yield {**base, "choices": [], "usage": _usage(reply, body, provider)}

@@ -85,7 +85,8 @@ class Reply:
     """What to answer: thinking, then text, then calls.
 
     `gate` is waited for after the first words, so that a test decides when a stream goes on. `breaks_after_chunks`
-    closes the connection in the middle. `status` other than 200 is an error with `text` as its message.
+    closes the connection in the middle. `status` other than 200 is an error with `text` as its message. `is_cut` says
+    that the output limit was reached where the reply ends.
     """
 
     text: str = ""
@@ -95,6 +96,7 @@ class Reply:
     breaks_after_chunks: int | None = None
     status: int = 200
     error_code: str | None = None
+    is_cut: bool = False
 
 
 def count_tokens(body: dict[str, object]) -> int:

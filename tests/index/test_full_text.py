@@ -220,3 +220,17 @@ def test_what_is_known_of_vectors_goes_with_their_model(full_text: FullText) -> 
             changes.mark_pending([chunk.key])
             changes.mark_present([chunk.key])
         assert (chunk.key in full_text.embedded([chunk.key])) is is_embedded
+
+
+def test_a_thousand_edits_leave_the_index_as_large_as_it_was(full_text: FullText, tmp_path: Path) -> None:
+    path = tmp_path / "index" / "full_text.sqlite"
+    sizes: list[int] = []
+    for number in range(1_000):
+        put(full_text, "memory/a.md", f"# Day\nedit{number} of the same note, with the same length of text as before")
+        with full_text.changing() as changes:
+            changes.forget_removed(full_text.removed_keys(10))
+        if number % 100 == 99:
+            sizes.append(path.stat().st_size)
+    assert sizes[-1] <= sizes[1] * 2
+    assert found(full_text, "edit998") == []
+    assert len(found(full_text, "edit999")) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from assistant.errors import IndexingError, SettingsError
 from assistant.index.vector_store import Neighbour, VectorRecord, VectorSpace, VectorStore
 from assistant.index.vectors import Backend, open_store
+from tests.fakes.children import started
 
 SPACE = VectorSpace("model", 8, 1)
 Open = Callable[..., VectorStore]
@@ -147,14 +149,17 @@ def test_chroma_notices_that_its_graph_is_lost(tmp_path: Path) -> None:
     for folder in folders:
         shutil.rmtree(folder)
     # Another process, for Chroma keeps what it has opened.
-    code = (
-        "import sys; from pathlib import Path; from assistant.errors import IndexingError;"
-        "from assistant.index.vectors import open_store; from assistant.index.vector_store import VectorSpace;"
-        "\ntry: print(len(open_store('chroma', Path(sys.argv[1]), VectorSpace('model', 8, 1)).digests()))"
-        "\nexcept IndexingError: print('noticed')"
-    )
-    finished = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert finished.stdout.strip() == "noticed"
+    child = started(_end_by_what_is_noticed, tmp_path)
+    child.join(60)
+    assert child.exitcode == 7
+
+
+def _end_by_what_is_noticed(folder: Path) -> None:
+    try:
+        open_store("chroma", folder, SPACE).digests()
+    except IndexingError:
+        os._exit(7)
+    os._exit(0)
 
 
 @pytest.mark.parametrize("damage", ["header", "truncated", "emptied"])

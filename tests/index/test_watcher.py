@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.vectors import Backend
+from tests.fakes.children import started
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, places, write
 
@@ -121,35 +122,32 @@ async def test_a_change_in_the_middle_of_a_character_is_read_once_it_is_whole(ho
         assert index.status().notices == ("Searching by words alone: no embedder is set.",)
 
 
-_CHILD = """
-import asyncio, sys
-from pathlib import Path
-from tests.index.fakes import HashEmbedder
-from tests.index.homes import opened
+def _index_for_ever(home: Path, backend: Backend, told: Connection) -> None:
+    asyncio.run(_sync_for_ever(home, backend, told))
 
-async def main():
-    print("begun", flush=True)
-    async with opened(Path(sys.argv[1]), HashEmbedder(), backend=sys.argv[2]) as index:
-        print("open", flush=True)
+
+async def _sync_for_ever(home: Path, backend: Backend, told: Connection) -> None:
+    told.send("begun")
+    async with opened(home, HashEmbedder(), backend=backend) as index:
+        told.send("open")
         while True:
             await index.sync()
-
-asyncio.run(main())
-"""
 
 
 def kill_while_indexing(home: Path, backend: Backend, round_number: int) -> None:
     """Start a program, change files under it and kill it; the first one in the middle of its first look."""
-    command = [sys.executable, "-c", _CHILD, str(home), backend]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        if round_number:
-            child.stdout.readline()
-        for number in range(0, 300, 7):
-            write(home, f"memory/{number}.md", f"note about subject{number} in round{round_number}")
-        (home / f"memory/{299 - round_number}.md").unlink()
-        os.kill(child.pid, signal.SIGKILL)
+    ours, theirs = multiprocessing.Pipe()
+    child = started(_index_for_ever, home, backend, theirs)
+    assert ours.recv() == "begun"
+    if round_number:
+        assert ours.recv() == "open"
+    for number in range(0, 300, 7):
+        write(home, f"memory/{number}.md", f"note about subject{number} in round{round_number}")
+    (home / f"memory/{299 - round_number}.md").unlink()
+    os.kill(child.pid or 0, signal.SIGKILL)
+    child.join()
+    ours.close()
+    theirs.close()
 
 
 @pytest.mark.parametrize("backend", ["local", "chroma"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.compaction.record import CompactionRecord
 from assistant.journal.rebuild import NEWEST, RebuiltContext, complete_messages, rebuild_messages
 from assistant.journal.rows import BlockRow, DroppedRow, Row, UndoneRow
 from assistant.messages import (
@@ -18,6 +17,7 @@ from assistant.messages import (
     UserMsg,
     block_keys,
 )
+from tests.fakes.records import folding
 
 AT = "2026-05-02T12:00:00.000+08:00"
 CREATED = "2026-05-02T12:00:00"
@@ -47,27 +47,6 @@ def rows_of(messages: list[Msg]) -> list[Row]:
     ]
 
 
-def folding(compaction_id: str, parent_id: str | None, messages: list[Msg]) -> CompactionRecord:
-    return CompactionRecord(
-        session_id="s",
-        compaction_id=compaction_id,
-        parent_id=parent_id,
-        at=AT,
-        keys=tuple(block_keys(messages)),
-        previous_summary="",
-        summary=f"summary {compaction_id}",
-        reason="automatic",
-        previous_tokens=9,
-        after_tokens=3,
-        context_limit=10,
-        threshold_tokens=7,
-        folded_messages=len(messages),
-        kept_turns=1,
-        summary_tokens=1,
-        fallback=False,
-    )
-
-
 def test_without_a_record_everything_is_in_context() -> None:
     assert rebuild_messages(rows_of(turns(1, 2))) == RebuiltContext(turns(1, 2), "", None)
 
@@ -75,9 +54,9 @@ def test_without_a_record_everything_is_in_context() -> None:
 def test_what_the_chain_of_the_newest_record_folded_is_out() -> None:
     rows = [
         *rows_of(turns(1, 2)),
-        folding("c1", None, turns(1)),
+        folding("c1", None, turns(1), AT),
         *rows_of(turns(3)),
-        folding("c2", "c1", turns(2)),
+        folding("c2", "c1", turns(2), AT),
         *rows_of(turns(4)),
     ]
     assert rebuild_messages(rows) == RebuiltContext(turns(3, 4), "summary c2", "c2")
@@ -86,15 +65,15 @@ def test_what_the_chain_of_the_newest_record_folded_is_out() -> None:
 def test_a_record_folds_single_steps_of_a_message() -> None:
     step = answer(1).model_copy(update={"content": answer(1).content[:2]})
     rest = answer(1).model_copy(update={"content": answer(1).content[2:]})
-    rows = [*rows_of(turns(1)), folding("c1", None, [step])]
+    rows = [*rows_of(turns(1)), folding("c1", None, [step], AT)]
     assert rebuild_messages(rows).messages == [question(1), rest]
 
 
 def test_a_record_taken_back_gives_its_messages_and_the_summary_before_it_back() -> None:
     rows = [
         *rows_of(turns(1, 2, 3)),
-        folding("c1", None, turns(1)),
-        folding("c2", "c1", turns(2)),
+        folding("c1", None, turns(1), AT),
+        folding("c2", "c1", turns(2), AT),
         UndoneRow("s", "c2", AT),
         *rows_of(turns(4)),
     ]
@@ -106,8 +85,8 @@ def test_a_record_taken_back_gives_its_messages_and_the_summary_before_it_back()
 def test_a_record_that_the_newest_does_not_reach_never_happened() -> None:
     rows = [
         *rows_of(turns(1, 2, 3)),
-        folding("killed", None, turns(1, 2)),
-        folding("c1", None, turns(1)),
+        folding("killed", None, turns(1, 2), AT),
+        folding("c1", None, turns(1), AT),
     ]
     assert rebuild_messages(rows) == RebuiltContext(turns(2, 3), "summary c1", "c1")
     assert rebuild_messages(rows, None) == RebuiltContext(turns(1, 2, 3), "", None)
@@ -115,7 +94,7 @@ def test_a_record_that_the_newest_does_not_reach_never_happened() -> None:
 
 
 def test_records_that_name_each_other_as_parents_end() -> None:
-    rows = [*rows_of(turns(1, 2)), folding("a", "b", turns(1)), folding("b", "a", turns(2))]
+    rows = [*rows_of(turns(1, 2)), folding("a", "b", turns(1), AT), folding("b", "a", turns(2), AT)]
     assert rebuild_messages(rows) == RebuiltContext([], "summary b", "b")
 
 
@@ -127,7 +106,7 @@ def test_dropped_blocks_are_out() -> None:
 def test_nothing_from_before_a_clear_is_in_context_nor_its_summary() -> None:
     rows = [
         *rows_of(turns(1, 2)),
-        folding("c1", None, turns(1)),
+        folding("c1", None, turns(1), AT),
         DroppedRow("s", tuple(block_keys(turns(2))), "clear", AT),
         *rows_of(turns(3)),
     ]
@@ -146,7 +125,7 @@ def test_a_message_that_was_half_there_gets_its_later_blocks() -> None:
 
 
 def test_messages_that_an_undo_gives_back_stand_before_what_came_later() -> None:
-    rows = [*rows_of(turns(1, 2, 3)), folding("c1", None, turns(1, 2))]
+    rows = [*rows_of(turns(1, 2, 3)), folding("c1", None, turns(1, 2), AT)]
     assert complete_messages(turns(3), rows, None) == turns(1, 2, 3)
 
 
@@ -164,7 +143,7 @@ def test_what_the_journal_lost_is_kept_at_its_place() -> None:
 
 
 def test_blocks_that_are_folded_or_dropped_do_not_stay_in_the_messages() -> None:
-    rows = [*rows_of(turns(1, 2, 3)), folding("c1", None, turns(1))]
+    rows = [*rows_of(turns(1, 2, 3)), folding("c1", None, turns(1), AT)]
     rows.append(DroppedRow("s", tuple(block_keys(turns(2))), "retry", AT))
     assert complete_messages(turns(1, 2, 3), rows, "c1") == turns(3)
 
@@ -183,7 +162,7 @@ def test_nothing_is_lost_and_a_second_completion_changes_nothing(
             rows += rows_of(turns(number))
         elif action == "fold" and context.messages:
             older = context.messages[: data.draw(st.integers(1, len(context.messages)))]
-            record = folding(f"c{len(rows)}", context.compaction_id, older)
+            record = folding(f"c{len(rows)}", context.compaction_id, older, AT)
             rows.append(record)
             folded.append((record.compaction_id, block_keys(older)))
         elif action == "undo" and folded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import resource
 from datetime import datetime, timedelta, timezone
@@ -14,6 +13,7 @@ from assistant.errors import ConflictError, WorkspaceError
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.notes import Note, Notes
 from assistant.workspace import Workspace
+from tests.fakes.children import started
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 DAY = "memory/2026-05-02.md"
@@ -264,14 +264,8 @@ def _save_over_the_limit(folder: Path, chars: int) -> None:
     os._exit(4)
 
 
-def _spawned(target: object, *arguments: object) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)  # type: ignore[arg-type]
-    process.start()
-    return process
-
-
 def test_two_processes_that_write_at_once_lose_no_line_and_double_none(memory: Home) -> None:
-    children = [_spawned(_add_range, memory.workspace.root, range(start, start + 15)) for start in (0, 10)]
+    children = [started(_add_range, memory.workspace.root, range(start, start + 15)) for start in (0, 10)]
     for child in children:
         child.join(60)
     assert [child.exitcode for child in children] == [0, 0]
@@ -285,7 +279,7 @@ def test_two_processes_that_write_at_once_lose_no_line_and_double_none(memory: H
 @pytest.mark.parametrize("chars", [5000, 1500], ids=["full for the file", "full for its log"])
 def test_a_disk_that_is_full_leaves_the_file_as_it_was(memory: Home, chars: int) -> None:
     memory.write(b"- one\n")
-    child = _spawned(_save_over_the_limit, memory.workspace.root, chars)
+    child = started(_save_over_the_limit, memory.workspace.root, chars)
     child.join(60)
     assert child.exitcode == 0
     assert memory.content() == b"- one\n"

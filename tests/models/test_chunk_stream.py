@@ -65,6 +65,18 @@ async def test_an_answer_without_its_end_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reason", "is_cut"), [("length", True), ("MAX_TOKENS", True), ("stop", False), ("tool_calls", False)]
+)
+async def test_why_an_answer_ended_is_kept(reason: str, is_cut: bool) -> None:
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    usage = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4096, "total_tokens": 4105}}
+    checked = CheckedStream(Chunks([TEXT, end, usage]), CallIds(), 10_000)  # type: ignore[arg-type]
+    async with checked as chunks:
+        assert len([chunk async for chunk in chunks]) == 3
+    assert (checked.is_cut, checked.output_tokens) == (is_cut, 4096)
+
+
+@pytest.mark.parametrize(
     "delta",
     [
         {"content": "round and round and round it goes "},

@@ -9,8 +9,9 @@ import pytest
 
 from assistant.errors import CompactionError, ConflictError
 from assistant.memory.log import Origin
-from assistant.ui.chat import ChatDesk, Face, Tab
+from assistant.ui.chat import ChatDesk
 from assistant.ui.context_panel import pin_target, preview_html
+from assistant.ui.face import Face, Tab
 from assistant.ui.full_text import MAX_CHARS, full_text_html
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loaded, Loading
@@ -157,3 +158,14 @@ async def test_a_sample_is_offered_only_where_no_language_model_answers(
     assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
     await last(desk.act("show", "", Tab(), "tab"))
     assert [conversation.title for conversation in assistant.conversations.known.values()] == ["/show"]
+
+
+async def test_recall_is_switched_off_and_on_where_a_language_model_answers(
+    desk: ChatDesk, assistant: FakeAssistant
+) -> None:
+    assert "Turn recall off" in str((await last(desk.start_new("tab"))).model)
+    assert "Turn recall on" in str((await last(desk.act("recall", "off", Tab(), "tab"))).model)
+    assert assistant.is_recall_on is False
+    assert "Turn recall off" in str((await last(desk.act("recall", "on", Tab(), "tab"))).model)
+    assistant.model = OFFLINE
+    assert "Turn recall" not in str((await last(desk.start_new("tab"))).model)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from assistant.ui.cards import action
-from assistant.ui.context_panel import compactions_html, context_html
+from assistant.ui.context_panel import context_html
 from assistant.ui.diff import DiffLine, added_and_removed, diff_lines, unified
 from assistant.ui.meter import meter_html, meter_parts
 from assistant.ui.model_panel import model_html, setup_html
 from assistant.ui.sessions_panel import sessions_html
-from assistant.ui.times import day_label, list_time, short_time
-from tests.fakes.conversation import OFFLINE, FakeItem, FakeModel, FakeReport, FakeSession, compaction, measured
+from assistant.ui.times import day_label, list_time, moment_label, short_time
+from tests.fakes.conversation import OFFLINE, FakeItem, FakeModel, FakeReport, FakeSession, measured
 
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=dt.UTC)
 
@@ -63,6 +63,19 @@ def test_days_are_those_of_the_calendar(at: str, label: str, time: str) -> None:
     assert (day_label(at, NOW), list_time(at, NOW)) == (label, time)
 
 
+@pytest.mark.parametrize(
+    ("at", "label"),
+    [
+        ("2026-11-30T01:00:00+00:00", "01:00"),
+        ("2026-11-29T23:30:00+00:00", "29 Nov, 23:30"),
+        ("2025-12-31T23:30:00+00:00", "31 Dec 2025, 23:30"),
+        ("broken", ""),
+    ],
+)
+def test_a_moment_has_its_day_unless_it_is_today(at: str, label: str) -> None:
+    assert moment_label(at, NOW) == label
+
+
 def test_a_moment_is_its_hour() -> None:
     assert (short_time("2026-11-30T14:05:09+01:00"), short_time("")) == ("14:05", "")
 
@@ -75,14 +88,6 @@ def test_the_context_lists_every_piece_and_leaves_out_the_middle_of_very_many() 
     assert "piece 199<" in html
     assert "piece 60<" not in html
     assert "500 more characters" in html
-
-
-def test_only_the_newest_compaction_is_offered_for_undo_in_the_list() -> None:
-    events = [compaction("k1"), replace(compaction("k2"), is_undone=True)]
-    html = compactions_html(events, "k1")
-    assert action("undo", "k1") in html
-    assert action("undo", "k2") not in html
-    assert html.index("undone") < html.index(action("undo", "k1"))
 
 
 def test_without_a_language_model_the_card_says_what_to_do() -> None:

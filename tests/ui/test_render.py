@@ -22,8 +22,8 @@ from assistant.ui.entries import (
     Transcript,
     UserEntry,
     WorkEntry,
-    fold_all,
 )
+from assistant.ui.fold import fold_all
 from assistant.ui.render import (
     SummaryLine,
     Window,
@@ -183,3 +183,31 @@ def test_the_headings_of_a_summary_lose_their_marks() -> None:
         SummaryLine("text", ""),
         SummaryLine("heading", "Next"),
     ]
+
+
+def test_a_message_that_can_be_edited_has_a_pencil_before_its_text() -> None:
+    entries = (UserEntry("```python\nopen fence", "m1", ""), UserEntry("folded", "m0", ""))
+    messages = render_transcript(Transcript(entries), Window(), is_running=False, editable={"m1"})
+    pencil, _, text = messages[0]["content"].partition("\n\n")
+    assert action("edit", "m1") in pencil
+    assert text == "```python\nopen fence"
+    assert messages[1]["content"] == "folded"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(4096, "at its output limit of 4,096 tokens, in the middle"), (0, "at its output limit, in the middle")],
+)
+def test_an_answer_that_was_cut_says_so_and_can_go_on(tokens: int, words: str) -> None:
+    end = EndEntry("t1", "output_limit", output_tokens=tokens)
+    content = render_entry(end, is_last_end=True)["content"]
+    assert words in content
+    assert action("continue", "t1") in content
+    assert action("retry", "t1") in content
+
+
+def test_figures_from_before_the_results_were_shortened_are_told_as_such() -> None:
+    words = "140k is more than the window of 128k: it was counted before tool results were shortened."
+    over = replace(compaction("k"), previous_tokens=140_000)
+    assert words in render_entry(CompactionEntry(over))["content"]
+    assert "more than the window" not in render_entry(CompactionEntry(compaction("k")))["content"]

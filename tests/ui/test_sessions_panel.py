@@ -10,7 +10,8 @@ import pytest
 
 from assistant.errors import SessionNotFoundError
 from assistant.ui.cards import action
-from assistant.ui.chat import ChatDesk, Face, Tab
+from assistant.ui.chat import ChatDesk
+from assistant.ui.face import Face, Tab
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loaded, Loading
 from assistant.ui.sessions_panel import sessions_html, trash_html

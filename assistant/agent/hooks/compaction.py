@@ -89,3 +89,8 @@ class MemoryCompactionHook(MiddlewareBase):
             await self._context.undo()
         except PalimpsestError as error:
             self._context.tell(str(error))
+        except Exception as error:
+            log.exception("the compaction could not be undone")
+            self._context.tell(
+                f"The compaction could not be undone ({type(error).__name__}: {error}). Nothing was lost."
+            )

@@ -16,6 +16,8 @@
     editor: "#editor .cm-content",
     copyCode: "#chat .copy_code_button",
     scroller: "#chat .bubble-wrap",
+    edit: "#edit-text textarea",
+    cancelEdit: "#cancel-edit",
     question: "#chat .user-row",
     search: "#search textarea, #search input",
     hit: "#hits .p-hit",
@@ -307,6 +309,7 @@
     label(GRADIO.send, "Send message");
     label(GRADIO.stop, "Stop the answer");
     label(GRADIO.composer, "Message");
+    label(GRADIO.edit, "Your message, edited");
     label(GRADIO.search, "Search memory and conversations");
     label(GRADIO.editor, "Memory file");
     label(GRADIO.copyCode, "Copy code");
@@ -368,6 +371,15 @@
     task.querySelector(".p-field")?.focus({ preventScroll: true });
   };
 
+  /* The box for an edited message has the caret at once, behind the last word. */
+  const showEdit = () => {
+    const box = document.querySelector(GRADIO.edit);
+    if (!box || box.dataset.shown) return;
+    box.dataset.shown = "yes";
+    box.focus();
+    box.setSelectionRange(box.value.length, box.value.length);
+  };
+
   /* A new conversation is read from its top, whatever stood there before. */
   const showFromTop = () => {
     const welcome = document.querySelector("#chat .p-welcome");
@@ -389,6 +401,7 @@
       showFromTop();
       showPane();
       showTask();
+      showEdit();
       drawEdit();
       openFirst();
     });
@@ -426,6 +439,7 @@
     }
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k") {
       event.preventDefault();
+      if (isNarrow()) closeSidebar("#right");
       openSidebar("#left");
       // What is slid out of view becomes reachable a moment after it is slid in.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
@@ -433,7 +447,7 @@
     if (event.key === "Escape" && !event.isComposing) {
       const close = document.querySelector("#pane .p-close");
       if (!close && editBox()) return endEdit();
-      (close ?? document.querySelector(GRADIO.stop))?.click();
+      (close ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
     }
   });
 })();

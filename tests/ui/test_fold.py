@@ -23,23 +23,20 @@ from assistant.events import (
     TurnStarted,
 )
 from assistant.ui.entries import (
-    Answered,
     ApprovalEntry,
     CompactionEntry,
+    Edited,
     EndEntry,
     MemoryEntry,
     NoticeEntry,
-    Retried,
     TextEntry,
     ThinkingRow,
     ToolRow,
     Transcript,
     UserEntry,
     WorkEntry,
-    close_cut_turn,
-    fold,
-    fold_all,
 )
+from assistant.ui.fold import Answered, Retried, close_cut_turn, fold, fold_all
 from tests.fakes.conversation import compaction
 
 AT = "2026-11-30T14:05:00+01:00"
@@ -162,3 +159,30 @@ def test_an_event_of_something_unknown_changes_nothing() -> None:
 
 def test_a_notice_stands_where_it_was_told() -> None:
     assert told(Notice("Careful")).entries == (NoticeEntry("Careful", "warning"),)
+
+
+def test_an_edited_message_stands_in_place_of_the_old_one_and_all_behind_it() -> None:
+    transcript = told(
+        TurnStarted("t0", "m0", "Before", AT),
+        TurnFinished("t0", "completed", at=AT),
+        QUESTION,
+        TextDelta("b1", "Good day"),
+        compaction("k1"),
+        TurnFinished("t1", "completed", at=AT),
+        TurnStarted("t2", "m2", "More", AT),
+        TurnFinished("t2", "completed", at=AT),
+    )
+    transcript = fold(transcript, Edited("m1", "Hello again"))
+    transcript = fold(transcript, Notice("The flush is done.", "info"))
+    transcript = fold(transcript, TurnStarted("t3", "m3", "Hello again", AT))
+    assert [type(entry) for entry in transcript.entries] == [UserEntry, EndEntry, CompactionEntry, UserEntry]
+    assert transcript.entries[-1] == UserEntry("Hello again", "m3", AT)
+    assert transcript.question("m1") is None
+
+
+def test_an_edit_that_was_refused_drops_nothing_later() -> None:
+    transcript = fold(told(QUESTION, TextDelta("b1", "Good day")), Edited("m1", "Hello again"))
+    transcript = fold(transcript, Notice("This message was folded."))
+    transcript = fold(transcript, TurnStarted("t2", "m2", "Something else", AT))
+    assert [entry.message_id for entry in transcript.entries if isinstance(entry, UserEntry)] == ["m1", "m2"]
+    assert transcript.edited is None

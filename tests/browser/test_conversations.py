@@ -1,0 +1,115 @@
+"""The list of conversations, its trash, and the search box by keyboard, in the browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Chat
+from tests.fakes.conversation import FakeAssistant, FakeHit, past_conversation
+
+pytestmark = pytest.mark.browser
+
+
+def row_of(chat: Chat, title: str) -> Locator:
+    """The line of a conversation, with its menu open."""
+    row = chat.page.locator("#sessions li", has_text=title)
+    row.hover()
+    row.locator(".p-more").click()
+    return row
+
+
+def find(chat: Chat, words: str) -> Locator:
+    """The search box with these words, by keyboard alone."""
+    chat.page.keyboard.press("Control+k")
+    box = chat.page.locator("#search :is(input, textarea)")
+    expect(box).to_be_focused()
+    chat.page.keyboard.type(words)
+    return box
+
+
+def test_a_conversation_is_renamed_in_its_line(chat: Chat, assistant: FakeAssistant) -> None:
+    assistant.conversations.add("bern", "Bern", past_conversation(2))
+    chat.open("c=bern")
+    row_of(chat, "Bern")
+    field = chat.page.get_by_label("Title of this conversation")
+    expect(field).to_be_focused()
+    field.fill("Weekend <b>in</b> Bern")
+    field.press("Enter")
+    expect(chat.page.locator("#top h1")).to_have_text("Weekend <b>in</b> Bern")
+    row_of(chat, "Weekend")
+    chat.page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+
+
+def test_what_goes_to_the_trash_is_asked_about_once_and_comes_back(chat: Chat, assistant: FakeAssistant) -> None:
+    assistant.conversations.add("oslo", "Oslo fjord", past_conversation(2))
+    chat.open("c=oslo")
+    row = row_of(chat, "Oslo fjord")
+    row.get_by_role("button", name="Move to trash").click()
+    expect(row).to_contain_text("It can be restored from there")
+    row.get_by_role("button", name="Move to trash").click()
+    expect(chat.page.locator("#sessions li", has_text="Oslo fjord")).to_have_count(0)
+    expect(chat.page.locator(".p-welcome")).to_be_visible()
+    chat.page.locator("#sessions").get_by_role("button", name="Trash (").click()
+    pane = chat.page.get_by_role("dialog", name="Trash")
+    pane.locator("li", has_text="Oslo fjord").get_by_role("button", name="Restore").click()
+    expect(chat.page.locator("#top h1")).to_have_text("Oslo fjord")
+    expect(pane).to_have_count(0)
+
+
+def test_the_trash_is_emptied_after_a_question_with_the_number(chat: Chat, assistant: FakeAssistant) -> None:
+    for name in ("one", "two"):
+        assistant.conversations.in_trash[name] = assistant.conversations.add(name, f"Old {name}")
+        del assistant.conversations.known[name]
+    chat.open()
+    chat.page.locator("#sessions").get_by_role("button", name="Trash (2)").click()
+    pane = chat.page.get_by_role("dialog", name="Trash")
+    pane.get_by_role("button", name="Empty trash").click()
+    expect(pane).to_contain_text("Delete 2 conversations for good? Every word leaves the journal and search")
+    pane.get_by_role("button", name="Delete for good").click()
+    expect(pane).to_have_count(0)
+    assert assistant.conversations.in_trash == {}
+
+
+def test_enter_opens_the_first_hit_also_before_it_is_there(chat: Chat, assistant: FakeAssistant) -> None:
+    hit = FakeHit("dialog/2026-11-30.jsonl", 4, "Question 9 about the trip", "2026-11-30", "lisbon", "old-9-question")
+    assistant.index.said = (hit,)
+    find(chat, "question 9")
+    chat.page.keyboard.press("Enter")
+    expect(chat.page.locator("#chat .user-row").last).to_contain_text("Question 9 about the trip")
+    expect(chat.page.locator("#chat .user-row").last).to_be_in_viewport()
+
+
+def test_arrows_choose_a_hit_and_escape_ends_the_search(chat: Chat, assistant: FakeAssistant) -> None:
+    path = assistant.workspace.root / "memory" / "2026-11-24.md"
+    path.write_text("# 2026-11-24\n\n- Ferry one\n- Ferry two\n", "utf-8")
+    box = find(chat, "Ferry")
+    expect(chat.page.locator(".p-hit")).to_have_count(2)
+    chat.page.keyboard.press("ArrowDown")
+    chat.page.keyboard.press("ArrowDown")
+    expect(chat.page.locator(".p-hit").nth(1)).to_be_focused()
+    chat.page.keyboard.press("Enter")
+    chat.page.wait_for_function("document.getSelection().toString().includes('Ferry two')")
+    box.focus()
+    box.press("Escape")
+    expect(box).to_have_value("")
+    expect(chat.page.locator(".p-hit")).to_have_count(0)
+
+
+def test_a_recalled_line_opens_its_file_at_the_line(chat: Chat) -> None:
+    chat.say("recall the dentist")
+    chat.wait_for_end()
+    row = chat.page.locator("#chat .p-row-recalled").last
+    row.locator("summary").click()
+    row.get_by_role("button", name="memory/2026-11-29.md:3").click()
+    expect(chat.page.locator("#file-head h2")).to_have_text("memory/2026-11-29.md")
+    chat.page.wait_for_function("document.getSelection().toString().includes('three hotels')")
+
+
+def test_the_page_tells_its_time_zone_with_what_is_said(chat: Chat, assistant: FakeAssistant) -> None:
+    chat.page.context.add_cookies([{"name": "palimpsest_zone", "value": "Asia/Tokyo", "url": chat.address}])
+    chat.say("Hello")
+    chat.wait_for_end()
+    assert str(assistant.store.clock.now().tzinfo) == "Asia/Tokyo"
+    assert chat.page.evaluate("document.cookie").startswith("palimpsest_zone=")

@@ -1,0 +1,68 @@
+"""Nothing lies over words, and what a person needs first is in view on a small screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Chat
+from tests.fakes.conversation import OFFLINE, FakeAssistant
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(1280, 800), (390, 844)]
+
+
+@pytest.fixture
+def offline(assistant: FakeAssistant) -> Generator[None]:
+    """No language model answers: the welcome is at its longest."""
+    before, assistant.model = assistant.model, OFFLINE
+    yield
+    assistant.model = before
+
+
+def bottom(locator: Locator) -> float:
+    """Where an element ends, in pixels from the top of the screen."""
+    box = locator.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_every_button_of_the_welcome_is_in_view(open_tab: Callable[[], Chat], width: int, height: int) -> None:
+    chat = open_tab()
+    chat.page.set_viewport_size({"width": width, "height": height})
+    chat.open()
+    if width < 500:
+        chat.page.get_by_role("button", name="Show conversations").click()
+    chat.start_new()
+    names = ["Show me a sample conversation", "Remember that I prefer short answers.", "Look again", "Test connection"]
+    buttons = [chat.page.locator("#chat").get_by_role("button", name=name) for name in names]
+    expect(buttons[0]).to_be_in_viewport()
+    top = chat.page.locator("#compose").bounding_box()
+    assert top is not None
+    assert [bottom(button) < top["y"] for button in buttons] == [True] * len(names)
+    chat.page.get_by_text("How to connect a language model").click()
+    expect(chat.page.locator("#chat")).to_contain_text("DASHSCOPE_API_KEY")
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_arrow_to_the_newest_words_lies_on_none(open_tab: Callable[[], Chat], width: int, height: int) -> None:
+    chat = open_tab()
+    chat.page.set_viewport_size({"width": width, "height": height})
+    chat.open("c=lisbon")
+    arrow = chat.page.get_by_role("button", name="Scroll down")
+    chat.page.locator("#chat .bubble-wrap").hover()
+    while arrow.count() == 0:
+        chat.page.mouse.wheel(0, -400)
+        chat.page.wait_for_timeout(200)
+    box = arrow.bounding_box()
+    assert box is not None
+    assert bottom(chat.page.locator("#chat .bubble-wrap")) <= box["y"] + 1
+    assert box["y"] + box["height"] <= chat.page.locator("#compose").bounding_box()["y"] + 1  # type: ignore[index]
+    assert chat.page.evaluate("document.scrollingElement.scrollHeight") == height
+    arrow.click()
+    expect(arrow).to_have_count(0)
