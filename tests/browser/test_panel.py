@@ -56,7 +56,7 @@ def test_a_version_is_restored_from_the_history(chat: Chat, assistant: FakeAssis
     chat.page.locator("#file-head").get_by_role("button", name="History").click()
     version = chat.page.locator("#history .p-item").nth(1)
     version.locator("summary").click()
-    expect(version.locator(".p-diff-plus")).to_contain_text("The first.")
+    expect(version.locator(".p-diff")).to_contain_text("The first.")
     version.get_by_role("button", name="Restore this version").click()
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("The first.")
     assert notes.read("SOUL.md").text == "# Soul\n\nThe first.\n"
