@@ -56,7 +56,7 @@ from assistant.conversations import Conversations
 from assistant.errors import HomeInUseError, ModelError
 from assistant.event_log import EventLog
 from assistant.events import FlushFinished
-from assistant.home import Store, cancel_task, make_forgetter, make_trash, open_home
+from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
 from assistant.messages import Msg
@@ -128,7 +128,7 @@ class Assistant:
         self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.trash = make_trash(store, index, self._stop_flushes)
-        self.notes.on_change.append(self._tell_change)
+        self.notes.on_change.append(in_this_loop(self._tell_change))
 
     @property
     def workspace(self) -> Workspace:

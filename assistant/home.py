@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.journal.journal import Journal
 from assistant.memory.forgotten import ForgottenLines
-from assistant.memory.log import MemoryLog
+from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
 from assistant.ownership import HomeOwnership
 from assistant.redaction import mask_secrets
@@ -88,7 +89,7 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
         if is_index_left:
             await index.sync_words()
             stack.push_async_callback(cancel_task, asyncio.create_task(_clear_index(store, index), name="forget"))
-        store.notes.on_change.append(lambda _: index.expect_change())
+        store.notes.on_change.append(in_this_loop(lambda _: index.expect_change()))
         yield Home(settings, store, index, other_owner)
 
 
@@ -191,6 +192,19 @@ async def _clear_index(store: Store, index: MemoryIndex) -> None:
     """The rest of a forget that was cut off."""
     for notice in await make_forgetter(store, index, end_nothing).clear_index():
         log.warning(notice)
+
+
+def in_this_loop(call: Callable[[MemoryChange], None]) -> Callable[[MemoryChange], None]:
+    """The same call, made in the loop that runs now: tools and the watcher write in threads of their own."""
+    loop, thread_id = asyncio.get_running_loop(), threading.get_ident()
+
+    def called(change: MemoryChange) -> None:
+        if threading.get_ident() == thread_id:
+            call(change)
+        else:
+            loop.call_soon_threadsafe(call, change)
+
+    return called
 
 
 async def end_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,22 @@ async def test_a_memory_file_that_changes_is_told_in_its_conversation_and_in_the
     assert [event.path for event in told if isinstance(event, MemoryChanged)] == ["SOUL.md"]
     prompts = [request.messages[0].get_text_content() or "" for request in model.requests]
     assert ["Say Captain." in prompt for prompt in prompts] == [False, True]
+
+
+async def test_what_another_thread_writes_wakes_a_reader_that_waits(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        told = conversation.follow(conversation.next_number)
+        waiting = asyncio.ensure_future(anext(told))
+        await asyncio.sleep(0)
+        origin = Origin("owner", conversation.session_id)
+        soul = assistant.notes.read("SOUL.md")
+        # Before an event is told in the loop, no reader in it may be woken from outside.
+        async with asyncio.timeout(20):
+            await asyncio.to_thread(assistant.notes.save, "SOUL.md", "Say Captain.", soul.digest, origin)
+            assert isinstance((await waiting).event, MemoryChanged)
+        await told.aclose()
 
 
 async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:

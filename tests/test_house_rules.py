@@ -20,6 +20,7 @@ BROAD_EXCEPT_ALLOWED = (
     "assistant/agent/toolkit.py",
     "assistant/conversation.py",
     "assistant/agent/hooks/compaction.py",
+    "assistant/agent/compactor.py",
     "assistant/agent/flush.py",
     "assistant/index/watcher.py",
 )

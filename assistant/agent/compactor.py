@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -10,13 +11,15 @@ from agentscope.agent import Agent, InjectionConfig, ReActConfig
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatModelBase
 
-from assistant.errors import ModelError
+from assistant.errors import ModelError, PalimpsestError
 from assistant.messages import UserMsg
 
 COMPACTOR_NAME = "reme_compactor"
 ASK_TIMEOUT_SECONDS = 300.0
 
 _TOO_LATE = "The model did not finish within {seconds:.0f} s."
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Ask = Callable[[str, str], Awaitable[str]]
@@ -38,7 +41,14 @@ def make_ask(model: ChatModelBase) -> Ask:
             react_config=ReActConfig(interruption_raise_cancelled_error=True),
             injection_config=InjectionConfig(inject_runtime_state=False),
         )
-        reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
+        try:
+            reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
+        except PalimpsestError:
+            raise
+        except Exception as error:
+            # A client may raise anything; where it does the digest has to stand in, or the session ends here.
+            log.exception("the compactor model failed")
+            raise ModelError(f"The model failed ({type(error).__name__}: {error}).") from error
         return reply.get_text_content() or ""
 
     return ask

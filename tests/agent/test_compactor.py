@@ -37,3 +37,9 @@ async def test_what_takes_too_long_is_an_error_of_the_model() -> None:
     model = ScriptedModel([[text("half"), asyncio.Event()]])
     with pytest.raises(ModelError, match="did not finish within"):
         await within(0.01, make_ask(model)("You summarise.", "Tea, please."))
+
+
+async def test_whatever_a_models_client_raises_is_an_error_of_the_model() -> None:
+    model = ScriptedModel([[KeyError("choices")]])
+    with pytest.raises(ModelError, match="KeyError: 'choices'"):
+        await make_ask(model)("You summarise.", "Tea, please.")
