@@ -51,10 +51,10 @@ from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.artifact_reference import ArtifactReader
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
-from assistant.conversation import Conversation, told_change
-from assistant.conversations import Conversations
+from assistant.conversation.conversation import Conversation, told_change
+from assistant.conversation.conversations import Conversations
+from assistant.conversation.event_log import EventLog
 from assistant.errors import HomeInUseError, ModelError
-from assistant.event_log import EventLog
 from assistant.events import FlushFinished
 from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
@@ -65,7 +65,7 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
 from assistant.prompts import Language, language_of
-from assistant.session_file import Session
+from assistant.sessions.session_file import Session
 from assistant.settings import Settings, load_settings
 from assistant.show_me import Show, Shows
 from assistant.text_encoding import read_any_text

@@ -22,7 +22,7 @@ from assistant.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from assistant.assembly import Assistant
-    from assistant.conversation import Conversation
+    from assistant.conversation.conversation import Conversation
     from assistant.show_me import Show
 
 _MAX_HITS = 1000

@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from assistant.conversation import Conversation
-from assistant.conversations import Conversations
+from assistant.conversation.conversation import Conversation
+from assistant.conversation.conversations import Conversations
 from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.events import ContextCompressed, Event, Notice, TurnStarted
-from assistant.forget import Forgetter, chosen_items, preview_lines, receipt_text
+from assistant.forget.forgetter import Forgetter, chosen_items, preview_lines, receipt_text
 from assistant.memory.notes import OWNER_WRITER
 from assistant.prompts import Language
 

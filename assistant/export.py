@@ -17,8 +17,8 @@ from assistant.journal.journal import Journal, artifact_ids_of
 from assistant.journal.rows import Row, read_row, row_line
 from assistant.json_texts import map_texts
 from assistant.redaction import mask_secrets
-from assistant.session_file import Session, session_bytes, session_of_bytes
-from assistant.sessions import Sessions
+from assistant.sessions.session_file import Session, session_bytes, session_of_bytes
+from assistant.sessions.sessions import Sessions
 
 EXPORT_VERSION = 1
 

@@ -13,8 +13,8 @@ from assistant.artifacts import Artifacts
 from assistant.atomic_io import remove_left_over
 from assistant.clock import Clock
 from assistant.errors import HomeInUseError, WorkspaceError
-from assistant.forget import ForgetFiles, Forgetter
-from assistant.forget_places import Places
+from assistant.forget.forgetter import ForgetFiles, Forgetter
+from assistant.forget.places import Places
 from assistant.index.dialog import read_dialog
 from assistant.index.embeddings import EmbedderSettings, make_embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
@@ -24,7 +24,7 @@ from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
 from assistant.ownership import HomeOwnership
 from assistant.redaction import mask_secrets
-from assistant.sessions import Sessions
+from assistant.sessions.sessions import Sessions
 from assistant.settings import Settings
 from assistant.trash import Trash
 from assistant.workspace import Workspace

@@ -13,11 +13,11 @@ from pathlib import Path
 from assistant.atomic_io import encode, replace_file
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.export import export_lines, import_sessions, read_export
-from assistant.forget import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
+from assistant.forget.forgetter import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
 from assistant.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.ownership import HomeOwnership
-from assistant.sessions import SessionSummary
+from assistant.sessions.sessions import SessionSummary
 from assistant.settings import Settings
 from assistant.terminal import printable
 

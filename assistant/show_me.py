@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
 
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
+from assistant.conversation.event_log import NumberedEvent
 from assistant.errors import PalimpsestError
-from assistant.event_log import NumberedEvent
 from assistant.events import Event, Notice
 from assistant.models.story import Story, StoryStep
 from assistant.prompts import Language

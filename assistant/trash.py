@@ -12,7 +12,7 @@ from assistant.errors import IndexingError, WorkspaceError
 from assistant.index.memory_index import MemoryIndex
 from assistant.journal.journal import Journal, artifact_ids_of
 from assistant.json_parsing import parse_json
-from assistant.sessions import Sessions
+from assistant.sessions.sessions import Sessions
 from assistant.text_encoding import read_any_text
 from assistant.workspace import Workspace
 

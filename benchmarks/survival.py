@@ -25,7 +25,7 @@ import numpy as np
 from agentscope.model import ChatResponse
 
 from assistant.assembly import Assistant, open_assistant
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import ContextCompressed
 from assistant.index.embeddings import OfflineEmbedder
 from assistant.messages import TextBlock, UserMsg

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assistant.assembly import Assistant, open_assistant
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import ContextCompressed, Event, TextDelta, ToolFinished, TurnFailed, TurnFinished
 from assistant.journal.rows import BlockRow
 from assistant.messages import ToolResultBlock

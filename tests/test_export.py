@@ -16,8 +16,8 @@ from assistant.export import ExportedSession, Imported, export_lines, import_ses
 from assistant.journal.journal import Journal
 from assistant.journal.rows import BlockRow, DroppedRow
 from assistant.messages import AssistantMsg, BlockKey, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
-from assistant.session_file import Session
-from assistant.sessions import Sessions
+from assistant.sessions.session_file import Session
+from assistant.sessions.sessions import Sessions
 from assistant.workspace import Workspace
 
 NOW = datetime(2026, 11, 30, 14, 5, tzinfo=UTC)

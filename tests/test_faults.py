@@ -21,7 +21,7 @@ import pytest
 
 from assistant.assembly import Assistant, open_assistant
 from assistant.compaction.record import CompactionRecord
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import (
     CompactionUndone,
     ContextCompressed,
@@ -37,7 +37,7 @@ from assistant.events import (
 from assistant.journal.rebuild import since_clear
 from assistant.journal.rows import BlockRow, read_row
 from assistant.messages import BlockKey
-from assistant.session_file import file_names
+from assistant.sessions.session_file import file_names
 from assistant.settings import Settings
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.journal.journal import Journal
 from assistant.messages import UserMsg
-from assistant.session_file import Session
+from assistant.sessions.session_file import Session
 from assistant.workspace import Workspace
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.dialogue import text_dialogue

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from assistant.agent.hooks.whole_calls import WholeCallHook
 from assistant.agent.recall import without_recall
-from assistant.session_file import Session
+from assistant.sessions.session_file import Session
 
 AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""

@@ -30,8 +30,8 @@ from assistant.journal.rows import (
 )
 from assistant.messages import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
 from assistant.prompts import Language
-from assistant.session_file import Session
-from assistant.sessions import Sessions
+from assistant.sessions.session_file import Session
+from assistant.sessions.sessions import Sessions
 
 
 class SessionKeeper:

@@ -12,7 +12,7 @@ from assistant.ui.live import LiveView
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
-    from assistant.conversation import Question
+    from assistant.conversation.conversation import Question
 
 NOT_IN_CONTEXT = (
     "This message is not in the context any more, so it cannot be edited. Undo the compaction that folded it first."

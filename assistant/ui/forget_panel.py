@@ -16,8 +16,8 @@ from assistant.ui.form import MAX_CHARS
 
 if TYPE_CHECKING:
     # They bring the agent library and the index with them, which the page does not wait for.
-    from assistant.forget import ForgetItem, ForgetPreview, Receipt
-    from assistant.forget_places import Gone, Place, PlaceKind
+    from assistant.forget.forgetter import ForgetItem, ForgetPreview, Receipt
+    from assistant.forget.places import Gone, Place, PlaceKind
 
 MAX_ITEMS = 200
 _MAX_PLACES = 6

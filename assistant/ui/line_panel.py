@@ -16,7 +16,7 @@ from assistant.ui.times import full_time
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
-    from assistant.sessions import SessionSummary
+    from assistant.sessions.sessions import SessionSummary
 
 _WRITERS = {
     "owner": "you, in this program",

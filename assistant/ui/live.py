@@ -13,7 +13,7 @@ from assistant.ui.fold import Answered, Retried, close_cut_turn, fold, fold_all
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
-    from assistant.conversation import Conversation
+    from assistant.conversation.conversation import Conversation
 
 UPDATES_PER_SECOND = 12
 _MAX_VIEWS = 32

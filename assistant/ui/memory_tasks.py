@@ -21,7 +21,7 @@ from assistant.workspace import MEMORY_FILES
 if TYPE_CHECKING:
     # They bring the agent library and the index with them, which the page does not wait for.
     from assistant.agent.tidy import Tidying
-    from assistant.forget import ForgetPreview
+    from assistant.forget.forgetter import ForgetPreview
 
 _NO_LONGER = "That card shows something that is no longer pending. Nothing was done."
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assistant.assembly import Assistant
     from assistant.index.memory_index import IndexStatus, SearchAnswer
     from assistant.index.search import SearchHit
-    from assistant.sessions import SessionSummary
+    from assistant.sessions.sessions import SessionSummary
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 400

@@ -16,7 +16,7 @@ from assistant.ui.times import day_label, list_time
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
     from assistant.assembly import Assistant
-    from assistant.sessions import SessionSummary
+    from assistant.sessions.sessions import SessionSummary
 
 SESSION_ACTIONS = frozenset(
     {"rename-session", "trash-session", "restore-session", "open-trash", "ask-empty-trash", "empty-trash"}

@@ -13,7 +13,7 @@ from assistant.journal.journal import Journal
 from assistant.journal.rebuild import chain_of, record_of
 from assistant.journal.rows import BlockRow, QueuedRow, Row
 from assistant.messages import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
-from assistant.session_file import Session
+from assistant.sessions.session_file import Session
 
 
 @dataclass(frozen=True, slots=True)

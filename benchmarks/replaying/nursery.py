@@ -20,7 +20,7 @@ from pathlib import Path
 
 from assistant.assembly import Assistant, open_assistant
 from assistant.compaction.record import CompactionRecord
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import ContextCompressed, TurnFailed, TurnFinished
 from assistant.home import open_store
 from assistant.journal.rows import BlockRow

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.assembly import Assistant, open_assistant
 from assistant.commands import respond
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import (
     CompactionUndone,
     ContextCompressed,

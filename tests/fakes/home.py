@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assistant.assembly import Assistant, open_assistant
 from assistant.commands import respond
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.events import Event, TextDelta
 from assistant.home import Home, make_trash, stop_nothing
 from assistant.messages import TextBlock, ToolCallBlock

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from assistant.forget import ForgetItem, ForgetPreview, Receipt
-from assistant.forget_places import Gone, Place, PlaceKind
+from assistant.forget.forgetter import ForgetItem, ForgetPreview, Receipt
+from assistant.forget.places import Gone, Place, PlaceKind
 from assistant.memory.log import Origin
 from assistant.ui.forget_panel import (
     MAX_ITEMS,

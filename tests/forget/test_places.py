@@ -17,8 +17,8 @@ from assistant.atomic_io import replace_text
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import PalimpsestError
 from assistant.events import RecalledLine
-from assistant.forget import ForgetFiles, ForgetItem, find_passages
-from assistant.forget_places import Gone, Places
+from assistant.forget.forgetter import ForgetFiles, ForgetItem, find_passages
+from assistant.forget.places import Gone, Places
 from assistant.journal.journal import Journal
 from assistant.journal.rows import BlockRow, RecalledRow
 from assistant.memory.forgotten import ForgottenLines
@@ -33,7 +33,7 @@ from assistant.messages import (
     ToolResultBlock,
     UserMsg,
 )
-from assistant.sessions import Sessions
+from assistant.sessions.sessions import Sessions
 from assistant.workspace import Workspace
 from tests.fakes.children import started
 from tests.fakes.records import folding

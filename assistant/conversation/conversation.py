@@ -18,8 +18,11 @@ from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text, storable
 from assistant.bootstrap import finish_bootstrap
 from assistant.compaction.record import CompactionRecord
+from assistant.conversation.event_log import EventLog, NumberedEvent
+from assistant.conversation.job_queue import JobQueue
+from assistant.conversation.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
+from assistant.conversation.past import RunningTurn, past_before, past_of
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
-from assistant.event_log import EventLog, NumberedEvent
 from assistant.events import (
     ApprovalRequested,
     Event,
@@ -31,14 +34,11 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.job_queue import JobQueue
-from assistant.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
 from assistant.journal.journal import Journal
 from assistant.journal.transcript import DatedChange
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
 from assistant.models.failures import explain_model_error
-from assistant.past import RunningTurn, past_before, past_of
 from assistant.prompts import Language, render
 from assistant.workspace import Workspace
 

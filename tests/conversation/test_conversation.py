@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.errors import ContextOverflowError, ModelError, SessionInUseError
 from assistant.events import (
     ApprovalRequested,
@@ -30,7 +30,7 @@ from assistant.events import (
 from assistant.journal.rows import BlockRow, DroppedRow, Row
 from assistant.messages import ToolCallBlock, ToolResultBlock, block_text, text_of
 from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
-from assistant.session_file import file_names
+from assistant.sessions.session_file import file_names
 from tests.fakes.home import (
     SUMMARY,
     call,

@@ -26,7 +26,7 @@ from assistant.journal.listing import JournalSession
 from assistant.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
 from assistant.journal.rows import BlockRow, DeletedRow, DroppedRow, Row, instant
 from assistant.messages import Msg, block_keys
-from assistant.session_file import (
+from assistant.sessions.session_file import (
     SESSION_VERSION,
     Session,
     SessionHead,

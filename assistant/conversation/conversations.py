@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.prompts import Language
-from assistant.session_file import Session, title_from
-from assistant.sessions import Sessions, SessionSummary
+from assistant.sessions.session_file import Session, title_from
+from assistant.sessions.sessions import Sessions, SessionSummary
 
 OpenConversation = Callable[[Session], Conversation]
 StartShow = Callable[[Language], Awaitable[Conversation]]

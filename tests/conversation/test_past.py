@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assistant.conversation.past import RunningTurn, past_before, past_of
 from assistant.events import (
     ApprovalRequested,
     Event,
@@ -17,7 +18,6 @@ from assistant.events import (
 from assistant.journal.rows import BlockRow, Row, TurnEndRow
 from assistant.journal.transcript import DatedChange
 from assistant.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
-from assistant.past import RunningTurn, past_before, past_of
 
 AT = "2026-11-30T09:00:00+00:00"
 CARD = ApprovalRequested("call_1", "Bash", "{}", "touch it", "It runs a command on this machine.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from assistant.job_queue import JobQueue
+from assistant.conversation.job_queue import JobQueue
 
 
 class Worker:

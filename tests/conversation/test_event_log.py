@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections.abc import AsyncGenerator
 
-from assistant.event_log import EventLog, NumberedEvent
+from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.events import Event, Notice
 
 

@@ -31,8 +31,8 @@ from assistant.messages import (
     UserMsg,
     block_keys,
 )
-from assistant.session_file import Session
-from assistant.sessions import Sessions, SessionSummary
+from assistant.sessions.session_file import Session
+from assistant.sessions.sessions import Sessions, SessionSummary
 from assistant.workspace import Workspace
 from tests.fakes.children import started
 from tests.fakes.records import folding

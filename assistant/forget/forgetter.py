@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from assistant.atomic_io import replace_text
 from assistant.errors import IndexingError, PalimpsestError
-from assistant.forget_places import Gone, Place, Places
+from assistant.forget.places import Gone, Place, Places
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.forgotten import ForgottenLines
 from assistant.passages import Fit, PassageSet, Wanted, passages_of
-from assistant.sessions import Sessions
+from assistant.sessions.sessions import Sessions
 from assistant.workspace import Workspace
 
 _ALL = ("all", "全部", "都")

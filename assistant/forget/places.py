@@ -22,7 +22,7 @@ from assistant.json_texts import map_texts, texts_of
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
 from assistant.passages import PassageSet, passages_of
-from assistant.sessions import Sessions, session_paths
+from assistant.sessions.sessions import Sessions, session_paths
 from assistant.text_encoding import decode_text, read_any_text
 from assistant.workspace import Workspace
 

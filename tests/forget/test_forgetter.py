@@ -10,11 +10,11 @@ import pytest
 
 from assistant.assembly import Assistant, open_assistant
 from assistant.commands import respond
-from assistant.conversation import Conversation
+from assistant.conversation.conversation import Conversation
 from assistant.errors import HomeInUseError, PalimpsestError
 from assistant.events import Event, MemoryChanged, Notice, TextDelta
-from assistant.forget import ForgetItem, ForgetPreview, Receipt, chosen_items, preview_lines, receipt_text
-from assistant.forget_places import Gone, Place
+from assistant.forget.forgetter import ForgetItem, ForgetPreview, Receipt, chosen_items, preview_lines, receipt_text
+from assistant.forget.places import Gone, Place
 from assistant.home import end_nothing, make_forgetter, open_home, open_store
 from assistant.index.dialog import read_dialog
 from assistant.index.memory_index import SearchAnswer

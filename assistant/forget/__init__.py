@@ -1,0 +1,1 @@
+"""One fact out of everything: found, ticked, gone from every place, with a receipt."""
