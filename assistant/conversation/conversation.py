@@ -225,13 +225,24 @@ class Conversation:
         """The past as events, and where to follow on; a running turn is followed from its start."""
         rows = self._journal.rows(self.session_id)
         compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
-        changes = [
-            DatedChange(change.at, told_change(change)) for change in self._memory_log.changes_in(self.session_id)
-        ]
+        changes = self._written_changes()
         if self._running is None:
             return Attached([*past_of(rows, compaction_id, approvals, changes), *self._kept], self._events.end)
         past = past_before(rows, compaction_id, self._running, approvals, changes)
         return Attached([*past, *self._kept], self._running.start)
+
+    def _written_changes(self) -> list[DatedChange]:
+        try:
+            changes = self._memory_log.changes_in(self.session_id)
+        except OSError as error:
+            notice = Notice(
+                f"memory_log.jsonl cannot be read ({error.strerror or error}), so what was written to memory does not "
+                "show in this conversation. The memory files are not touched by this."
+            )
+            if notice not in self._kept:
+                self.emit_kept(notice)
+            return []
+        return [DatedChange(change.at, told_change(change)) for change in changes]
 
     def follow(self, start: int) -> AsyncGenerator[NumberedEvent]:
         """Live events from number `start` on, without end."""
