@@ -16,6 +16,8 @@ PROMPT_FILES = ("AGENTS.md", "SOUL.md", "USER.md", "MEMORY.md")
 MEMORY_FILES = ("SOUL.md", "USER.md", "MEMORY.md")
 SECRET_FILES = (".env", "mcp.json")
 """No tool may open or search these."""
+OTHER_HOMES = "users"
+"""The folder of a home with the homes of other people; no tool may open or search it."""
 _FOLDERS = (
     "memory",
     "dialog",
@@ -119,7 +121,7 @@ class Workspace:
     @property
     def users_folder(self) -> Path:
         """The homes of the people beside the owner who sign in, one folder each."""
-        return self.root / "users"
+        return self.root / OTHER_HOMES
 
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""

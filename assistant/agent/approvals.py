@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from assistant.agent.shell_words import CommandWord, reading_words
-from assistant.workspace import SECRET_FILES
+from assistant.workspace import OTHER_HOMES, SECRET_FILES
 
 Behavior = Literal["allow", "ask", "deny"]
 Refusal = Literal[
@@ -149,8 +149,8 @@ def _is_inside(path: Path, rules: Rules) -> bool:
 
 
 def _is_secret(path: Path, rules: Rules) -> bool:
-    """True for the names of secret files anywhere, and for those of the home under any other name."""
-    if path.name.lower() in SECRET_FILES:
+    """True for the names of secret files anywhere, for those of the home under any other name, and for other homes."""
+    if path.name.lower() in SECRET_FILES or path.is_relative_to(os.path.realpath(rules.home / OTHER_HOMES)):
         return True
     secrets = (rules.home / name for name in SECRET_FILES)
     return os.path.exists(path) and any(secret.exists() and path.samefile(secret) for secret in secrets)  # noqa: PTH110

@@ -15,7 +15,7 @@ from agentscope.tool import ExecResult, LocalBackend
 
 from assistant.agent.file_texts import as_utf8, like_before
 from assistant.atomic_io import read_plain_file, replace_file
-from assistant.workspace import SECRET_FILES
+from assistant.workspace import OTHER_HOMES, SECRET_FILES
 
 # What a shell needs to work; anything else of our environment (keys above all) stays out of it.
 _ENVIRONMENT_NAMES = {
@@ -110,6 +110,7 @@ def _prepared(command: list[str], secrets: Sequence[Path]) -> list[str]:
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
     # The glob that stands last wins, so these cannot be lifted by one the model gave.
     names = [*SECRET_FILES, *(_as_glob(name) for name in _other_names(secrets, command[-1]))]
+    names += [f"**/{OTHER_HOMES}/{_as_glob(name)}/**" for name in _other_homes(secrets)]
     hidden = [part for name in names for part in ("--iglob", f"!{name}")]
     # Behind the `--` before the path, options would be taken for paths.
     end = len(command) - 2 if command[-2:-1] == ["--"] else len(command)
@@ -127,6 +128,11 @@ def _other_names(secrets: Sequence[Path], folder: str) -> list[str]:
         return []
     paths = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
     return sorted({path.name for path in paths if (one := _status(path)) and (one.st_dev, one.st_ino) in files})
+
+
+def _other_homes(secrets: Sequence[Path]) -> list[str]:
+    """The names of the folders with other people's homes, which stand beside the secret files of this one."""
+    return sorted({folder.name for path in secrets for folder in path.parent.glob(f"{OTHER_HOMES}/*")})
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -151,6 +157,8 @@ def _write_plain(path: Path, text: str, secrets: Sequence[Path]) -> None:
 
 
 def _refuse_secret(path: Path, secrets: Sequence[Path]) -> None:
+    if any(path.is_relative_to(secret.parent.resolve() / OTHER_HOMES) for secret in secrets):
+        raise OSError(f"{path.name} is in the home of somebody else and is never opened.")
     is_other_name = path.exists() and any(secret.exists() and path.samefile(secret) for secret in secrets)
     if path.name.lower() in SECRET_FILES or is_other_name:
         raise OSError(f"{path.name} holds secrets and is never opened.")

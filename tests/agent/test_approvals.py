@@ -118,6 +118,14 @@ def test_no_tool_opens_a_secret_file(rules: Rules, tool: str, name: str) -> None
     assert judge(tool, {"file_path": path, "path": path}, rules).behavior == "deny"
 
 
+@pytest.mark.parametrize("tool", ["Read", "Grep", "Glob", "Write", "Edit", "Bash"])
+@pytest.mark.parametrize("name", ["users", "users/ben/MEMORY.md"])
+def test_no_tool_opens_the_home_of_somebody_else(rules: Rules, tool: str, name: str) -> None:
+    path = rules.home / name
+    arguments = {"file_path": str(path), "path": str(path), "command": f"cat {path}"}
+    assert judge(tool, arguments, rules).behavior == "deny"
+
+
 def test_a_link_to_a_secret_file_is_refused(rules: Rules) -> None:
     (rules.start_folder / "harmless").symlink_to(rules.home / ".env")
     assert judge("Read", {"file_path": str(rules.start_folder / "harmless")}, rules).behavior == "deny"

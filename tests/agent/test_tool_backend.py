@@ -155,6 +155,19 @@ async def test_ripgrep_does_not_find_a_secret_file_by_another_name(
         await backend.read_file(str(tmp_path / "deep" / name))
 
 
+async def test_the_home_of_somebody_else_is_neither_searched_nor_opened(backend: ToolBackend, tmp_path: Path) -> None:
+    for name in ("users/ben/MEMORY.md", "users/ben/memory/2026-11-30.md", "files/users/notes.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle", encoding="utf-8")
+    found = await Grep(backend=backend).call("needle", str(tmp_path), glob="**/*.md")
+    texts = [block.text for block in found.content if isinstance(block, TextBlock)]
+    assert texts == [str(tmp_path / "files" / "users" / "notes.md")]
+    with pytest.raises(OSError, match="somebody else"):
+        await backend.read_file(str(tmp_path / "users" / "ben" / "MEMORY.md"))
+    with pytest.raises(OSError, match="somebody else"):
+        await backend.write_file(str(tmp_path / "users" / "ben" / "MEMORY.md"), b"x")
+
+
 async def test_a_memory_file_is_written_by_its_one_writer(
     backend: ToolBackend, tmp_path: Path, written: list[tuple[Path, str]]
 ) -> None:
