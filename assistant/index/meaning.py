@@ -118,7 +118,7 @@ class Meaning:
 
     async def nearest(self, question: str, count: int) -> list[NearChunk] | None:
         """The nearest chunks, nearest first; None while too few vectors are made. Raises `IndexingError`."""
-        if not await asyncio.to_thread(self.is_complete_enough):
+        if not self.is_complete_enough():
             return None
         vectors = await self.embedder.embed([question])
         if vectors.shape != (1, self._space.dimensions):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,12 +84,12 @@ def fuse(
     word_weight, vector_weight = (1.0 - VECTOR_WEIGHT) * trust, VECTOR_WEIGHT
     if not words or not vectors:
         word_weight = vector_weight = 1.0
-    scores = {
-        chunk_id: word_weight * words.get(chunk_id, 0.0) + vector_weight * vectors.get(chunk_id, 0.0)
-        for chunk_id in [*words, *(key for key in vectors if key not in words)]
-    }
-    ordered = heapq.nsmallest(count, ((-score, chunk_id) for chunk_id, score in scores.items()))
-    return [Candidate(chunk_id, -score) for score, chunk_id in ordered]
+    scores = {chunk_id: word_weight * share for chunk_id, share in words.items()}
+    for chunk_id, closeness in vectors.items():
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + vector_weight * closeness
+    # Both sorts keep the order of equals: of two equal scores the smaller id comes first.
+    ordered = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return [Candidate(chunk_id, scores[chunk_id]) for chunk_id in ordered[:count]]
 
 
 def word_trust(shares: Iterable[float]) -> float:
