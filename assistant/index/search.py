@@ -135,8 +135,9 @@ def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk]
     for candidate in candidates:
         if (chunk := chunks.get(candidate.chunk_id)) is not None:
             share, cosine = shares.get(candidate.chunk_id, 0.0), grounds.cosines.get(candidate.chunk_id)
-            evidence = Evidence(share, cosine, direction_of(grounds.question.text, chunk.text))
-            own[candidate.chunk_id] = calibration.relevance(evidence)
+            # Scripts count where a vector tells of meaning; to look at those of a text costs more than all the rest.
+            direction = "within" if cosine is None else direction_of(grounds.question.text, chunk.text)
+            own[candidate.chunk_id] = calibration.relevance(Evidence(share, cosine, direction))
     best = min(max(own.values(), default=0.0), 1.0)
     company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
     return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}
