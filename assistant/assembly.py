@@ -27,6 +27,7 @@ from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
+from assistant.agent.hooks.whole_calls import WholeCallHook
 from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
@@ -342,6 +343,7 @@ class Assistant:
         steps = StepHook(keeper.keep, self.settings.max_steps)
         recall = self._recall_hook(language) if self.can_recall else None
         hooks = [
+            WholeCallHook(language),
             prompt,
             compaction,
             *([recall] if recall else []),
