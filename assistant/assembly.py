@@ -27,6 +27,7 @@ from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
+from assistant.agent.mcp_servers import McpTools, open_servers, read_servers
 from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
@@ -55,7 +56,7 @@ from assistant.conversation.conversation import Conversation, told_change
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.event_log import EventLog
 from assistant.errors import HomeInUseError, ModelError
-from assistant.events import FlushFinished
+from assistant.events import FlushFinished, Notice
 from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import MemoryChange, Origin
@@ -109,8 +110,12 @@ class Assistant:
         index: MemoryIndex,
         other_owner: HomeInUseError | None = None,
         read_settings: ReadSettings | None = None,
+        outside: McpTools | None = None,
     ) -> None:
-        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more."""
+        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more.
+
+        `outside` are the tools of the owner's MCP servers.
+        """
         self.settings = settings
         self.store = store
         self.index = index
@@ -119,6 +124,7 @@ class Assistant:
         self.is_recall_on = settings.recall == "on"
         """The person's switch; it begins as the settings say and holds until the program ends."""
         self._compactor = compactor
+        self._outside = outside or McpTools()
         self._read_settings = read_settings or partial(load_settings, settings.home)
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
@@ -311,6 +317,7 @@ class Assistant:
             language=language(),
             has_file_tools=self.has_file_tools,
             own_tools=memory_tools(desk) if self.has_memory_tools else [],
+            outside_tools=self._outside.tools,
         )
         policy = self.policy
         source = PromptSource(
@@ -367,6 +374,9 @@ class Assistant:
             language=language,
             now=store.clock.now,
         )
+        if self.has_file_tools:
+            for problem in self._outside.problems:
+                conversation.emit_kept(Notice(problem))
         conversation.take_up_queued()
         self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
@@ -478,7 +488,14 @@ async def open_assistant(
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner, read_settings)
+        outside: McpTools | None = None
+        if settings.tools != "off":
+            workspace = home.store.workspace
+            listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
+            outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
+        assistant = Assistant(
+            settings, home.store, model, compactor, home.index, home.other_owner, read_settings, outside
+        )
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
