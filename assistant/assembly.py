@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from assistant.agent.compactor import make_ask
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
+from assistant.agent.mcp_servers import McpTools, open_servers, read_servers
 from assistant.agent.system_prompt import FILE_MAX_CHARS
 from assistant.agent.tidy import (
     TIDY_WRITER,
@@ -72,8 +73,12 @@ class Assistant:
         index: MemoryIndex,
         other_owner: HomeInUseError | None = None,
         read_settings: ReadSettings | None = None,
+        outside: McpTools | None = None,
     ) -> None:
-        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more."""
+        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more.
+
+        `outside` are the tools of the owner's MCP servers.
+        """
         self.settings = settings
         self.store = store
         self.index = index
@@ -82,6 +87,7 @@ class Assistant:
         self.is_recall_on = settings.recall == "on"
         """The person's switch; it begins as the settings say and holds until the program ends."""
         self._compactor = compactor
+        self._outside = outside or McpTools()
         self._read_settings = read_settings or partial(load_settings, settings.home)
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
@@ -121,6 +127,7 @@ class Assistant:
             index=self.index,
             model=self.model,
             compactor=self._compactor,
+            outside=self._outside,
             counter=self.counter,
             is_recall_on=lambda: self.is_recall_on,
             on_compacted=self.flushes.start,
@@ -298,7 +305,14 @@ async def open_assistant(
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner, read_settings)
+        outside: McpTools | None = None
+        if settings.tools != "off":
+            workspace = home.store.workspace
+            listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
+            outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
+        assistant = Assistant(
+            settings, home.store, model, compactor, home.index, home.other_owner, read_settings, outside
+        )
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))

@@ -19,6 +19,7 @@ from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.hooks.tool_results import ToolResultHook
 from assistant.agent.hooks.whole_calls import WholeCallHook
+from assistant.agent.mcp_servers import McpTools
 from assistant.agent.memory_tools import MemoryDesk, memory_tools
 from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
@@ -30,6 +31,7 @@ from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_f
 from assistant.compaction.record import CompactionRecord
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.event_log import EventLog
+from assistant.events import Notice
 from assistant.home import Store
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import Origin
@@ -57,6 +59,8 @@ class Opening:
     index: MemoryIndex
     model: ChatModel
     compactor: ChatModel | None
+    outside: McpTools
+    """The tools of the owner's MCP servers."""
     counter: TokenCounter
     is_recall_on: Callable[[], bool]
     on_compacted: Callable[[CompactionRecord], None]
@@ -105,6 +109,7 @@ class Opening:
             language=language(),
             has_file_tools=self.has_file_tools,
             own_tools=memory_tools(desk) if self.has_memory_tools else [],
+            outside_tools=self.outside.tools,
         )
         prompt = SystemPromptHook(self._prompt_source(language), events.emit)
         context = Context(
@@ -151,6 +156,8 @@ class Opening:
             language=language,
             now=store.clock.now,
         )
+        for problem in self.outside.problems if self.has_file_tools else ():
+            conversation.emit_kept(Notice(problem))
         conversation.take_up_queued()
         return conversation
 

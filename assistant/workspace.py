@@ -84,6 +84,11 @@ class Workspace:
         return self.root / "skills"
 
     @property
+    def mcp_path(self) -> Path:
+        """The MCP servers the owner listed."""
+        return self.root / "mcp.json"
+
+    @property
     def files_folder(self) -> Path:
         """Where the shell and file tools start."""
         return self.root / "files"
