@@ -31,8 +31,9 @@ from assistant.agent.tidy import (
 from assistant.clock import Clock
 from assistant.commands import submit
 from assistant.compaction.policy import CompactionPolicy
-from assistant.conversation.conversation import Conversation, told_change
+from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
+from assistant.conversation.past import told_change
 from assistant.errors import HomeInUseError, ModelError
 from assistant.events import FlushFinished
 from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home

@@ -31,6 +31,7 @@ from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_f
 from assistant.compaction.record import CompactionRecord
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.event_log import EventLog
+from assistant.conversation.turns import Turns
 from assistant.events import Notice
 from assistant.home import Store
 from assistant.index.memory_index import MemoryIndex
@@ -141,13 +142,25 @@ class Opening:
             ApprovalHook(rules, language),
             ToolResultHook(context.cap),
         ]
-        conversation = Conversation(
+        runner = AgentRunner(build_agent(self.model.model, toolkit, state, hooks), rules)
+        turns = Turns(
             keeper=keeper,
-            runner=AgentRunner(build_agent(self.model.model, toolkit, state, hooks), rules),
+            runner=runner,
+            journal=store.journal,
+            events=events,
             context=context,
-            compaction=compaction,
             steps=steps,
             recall=recall,
+            workspace=store.workspace,
+            language=language,
+            now=store.clock.now,
+        )
+        conversation = Conversation(
+            keeper=keeper,
+            runner=runner,
+            turns=turns,
+            context=context,
+            compaction=compaction,
             desk=desk,
             journal=store.journal,
             memory_log=store.memory_log,

@@ -20,6 +20,7 @@ BROAD_EXCEPT_ALLOWED = (
     "assistant/agent/toolkit.py",
     "assistant/agent/mcp_servers.py",
     "assistant/conversation/conversation.py",
+    "assistant/conversation/turns.py",
     "assistant/agent/hooks/compaction.py",
     "assistant/agent/compactor.py",
     "assistant/agent/flush.py",
