@@ -94,11 +94,6 @@ class Workspace:
         return self.root / "files"
 
     @property
-    def index_folder(self) -> Path:
-        """The search index; deleting it loses nothing."""
-        return self.root / "index"
-
-    @property
     def trash_folder(self) -> Path:
         """Deleted conversations, until emptied."""
         return self.root / "trash"
