@@ -14,8 +14,9 @@ from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of, 
 from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
 from assistant.ui.loading import Loaded
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, home_key, home_of
 from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
+from assistant.ui.open_files import OpenFile, disk_line
 from assistant.ui.rooms import Room, Rooms
 
 # With the editor's words comes what the editor was given, so that they never count for another file; the words stay
