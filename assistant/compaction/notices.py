@@ -29,8 +29,9 @@ def gate_notice(budget: Budget) -> Notice:
 def too_little_notice(budget: Budget) -> Notice:
     """Why a compaction the person asked for folded nothing."""
     return Notice(
-        f"Nothing was compacted: the {budget.occupied.messages:,} tokens of messages are what is always kept, or fit "
-        f"the {budget.keep_tokens:,} tokens that recent messages may keep.",
+        f"Nothing to compress yet: your messages take {budget.occupied.messages:,} tokens, and the newest "
+        f"{budget.keep_tokens:,} tokens of them, the newest turn at least, always stay as they are. "
+        "To see a compression now, type /show.",
         level="info",
     )
 

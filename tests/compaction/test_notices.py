@@ -20,7 +20,7 @@ BUDGET = measure(Occupied(system=6_000, tools=1_500, summary=0, pins=0, messages
 
 def test_each_notice_says_what_happened_and_what_stays() -> None:
     assert "take 7,500 tokens, and compaction starts at 7,000" in gate_notice(BUDGET).text
-    assert too_little_notice(BUDGET).text.startswith("Nothing was compacted: the 800 tokens of messages")
+    assert too_little_notice(BUDGET).text.startswith("Nothing to compress yet: your messages take 800 tokens")
     assert failure_notice(FAILED).text == (
         "No compaction took place: the model gave no answer (out of quota). All messages stay; it is tried again later."
     )
