@@ -79,6 +79,20 @@ def test_the_built_in_assistant_looks_into_the_folder_and_runs_a_command(context
         expect(copied).to_have_css("opacity", "0")
 
 
+def test_words_not_sent_yet_outlive_a_reload(context: BrowserContext, home: Path) -> None:
+    with running_app(home) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        chat.page.locator("#composer textarea").fill("Half a thought about the ferry")
+        chat.open()
+        expect(chat.page.locator("#composer textarea")).to_have_value("Half a thought about the ferry")
+        chat.page.locator("#composer textarea").press("Enter")
+        chat.wait_for_end()
+        expect(chat.page.locator("#chat")).to_contain_text("Half a thought about the ferry")
+        chat.open()
+        expect(chat.page.locator("#composer textarea")).to_have_value("")
+
+
 def test_a_home_that_another_process_owns_is_told_on_the_page(context: BrowserContext, home: Path) -> None:
     with running_app(home) as first, running_app(home) as second:
         owner = Chat(context.new_page(), first)
