@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from assistant.resources import resource_folder
 
@@ -17,7 +17,7 @@ def render(name: str, language: Language, /, **values: object) -> str:
 
     Raises `jinja2.UndefinedError` when a value the template uses is missing.
     """
-    return _environment(language).get_template(f"{name}.j2").render(**values).strip()
+    return _template(name, language).render(values).strip()
 
 
 def language_of(text: str) -> Language:
@@ -25,6 +25,14 @@ def language_of(text: str) -> Language:
     letters = [character for character in text if character.isalpha()]
     chinese = sum("\u4e00" <= character <= "\u9fff" for character in letters)
     return "zh" if letters and chinese * 5 >= len(letters) else "en"
+
+
+@cache
+def _template(name: str, language: Language) -> Template:
+    template = _environment(language).get_template(f"{name}.j2")
+    # Jinja chains its own names behind a template's, and to copy the chain costs more than the rest of a line.
+    template.globals = dict(template.globals)
+    return template
 
 
 @cache

@@ -111,13 +111,17 @@ def keys_in_files(home: Path) -> list[BlockKey]:
     return [row.key for line in lines if isinstance(row := read_row(line), BlockRow)]
 
 
-async def account_for(home: Path, known: set[BlockKey]) -> None:
-    """Open the home as after a restart and hold every promise about what stands in it to account."""
+async def account_for(home: Path, known: set[BlockKey], inside: Sequence[BlockKey] | None = None) -> None:
+    """Open the home as after a restart and hold every promise about what stands in it to account.
+
+    `inside` is what stood in the context before the restart, where that is known.
+    """
     journalled = keys_in_files(home)
     assert {key: count for key, count in Counter(journalled).items() if count > 1} == {}
     assert known <= set(journalled)
     async with open_assistant(settings_of(home)) as assistant:
         conversation = open_newest(assistant)
+        assert inside is None or context_keys(conversation) == inside
         _account_for_page(conversation, assistant)
         _account_for_context(conversation, assistant)
         await _account_for_undo(conversation, assistant)
@@ -497,9 +501,7 @@ async def test_an_operation_the_disk_refuses_costs_nothing_that_stood_there(
             assert started == ended
             await said(assistant, conversation, "hello")
             inside = context_keys(conversation)
-        async with open_assistant(settings_of(home)) as assistant:
-            assert context_keys(open_newest(assistant)) == inside
-        await account_for(home, known)
+        await account_for(home, known, inside)
         if not was_reached():
             break
     assert at > 2
