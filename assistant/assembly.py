@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -375,8 +376,9 @@ class Assistant:
         """The one that is set, else that of what the person said lately."""
         if self.settings.language != "auto":
             return self.settings.language
-        said = [message.get_text_content() or "" for message in messages if message.role == "user"]
-        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or summary)
+        asked = (message for message in reversed(messages) if message.role == "user")
+        newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
+        return language_of("\n".join(message.get_text_content() or "" for message in newest) or summary)
 
     def _home_language(self) -> Language:
         """The language of notes: the one that is set, else that of the memory files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Literal
 
@@ -10,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from assistant.resources import resource_folder
 
 Language = Literal["en", "zh"]
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def render(name: str, language: Language, /, **values: object) -> str:
@@ -22,9 +24,10 @@ def render(name: str, language: Language, /, **values: object) -> str:
 
 def language_of(text: str) -> Language:
     """`zh` when Chinese characters make up a fifth or more of the letters, else `en`."""
-    letters = [character for character in text if character.isalpha()]
-    chinese = sum("\u4e00" <= character <= "\u9fff" for character in letters)
-    return "zh" if letters and chinese * 5 >= len(letters) else "en"
+    if text.isascii():
+        return "en"
+    letters = sum(map(str.isalpha, text))
+    return "zh" if letters and len(_CHINESE.findall(text)) * 5 >= letters else "en"
 
 
 @cache
