@@ -95,7 +95,7 @@ class Assistant:
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
         self._samples: dict[str, Assistant] = {}
         self.shows = Shows(self._open_show)
-        self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.trash = make_trash(store, index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._tell_change))
@@ -155,7 +155,7 @@ class Assistant:
         self.settings, self.model, self._compactor = settings, model, compactor
         self.counter = TokenCounter(model.vocabulary)
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
-        self.conversations.reopen(model.how)
+        self.conversations.reopen(model.who_answers)
 
     async def test_connection(self) -> ConnectionReport:
         """One short reply and one tool call of the model in use."""

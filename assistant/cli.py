@@ -297,7 +297,7 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
-    print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
+    print(f"{assistant.model.who_answers}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
         start = conversation.next_number
         moved = await assistant.submit(conversation, text)

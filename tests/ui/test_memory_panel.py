@@ -177,7 +177,7 @@ def test_no_version_of_another_file_and_none_over_unsaved_words_is_restored(
 def test_the_first_version_of_a_file_names_no_outsider(desk: MemoryDesk, loaded: Loaded) -> None:
     saved = desk.save(loaded, opened(desk, loaded).file, "mine")
     history = desk.toggle_history(loaded, saved.file).history or ""
-    assert "first copy" in history
+    assert "whoever made the file" in history
     assert "outside" not in history
 
 
