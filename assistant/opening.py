@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,8 +219,9 @@ class Opening:
         """The one that is set, else that of what the person said lately."""
         if self.settings.language != "auto":
             return self.settings.language
-        said = [message.get_text_content() or "" for message in messages if message.role == "user"]
-        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or summary)
+        asked = (message for message in reversed(messages) if message.role == "user")
+        newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
+        return language_of("\n".join(message.get_text_content() or "" for message in newest) or summary)
 
 
 def _turn_id(messages: Sequence[Msg]) -> str:
