@@ -15,17 +15,14 @@ from assistant.agent.compactor import make_ask
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.mcp_servers import McpTools, open_servers, read_servers
+from assistant.agent.needless_lines import TidyProposal
 from assistant.agent.system_prompt import FILE_MAX_CHARS
 from assistant.agent.tidy import (
     TIDY_WRITER,
     Tidied,
     Tidying,
-    TidyProposal,
-    ask_for_proposals,
-    count_lines,
-    merge_proposals,
-    nearly_full,
-    propose_tidying,
+    TidyModel,
+    propose_with_model,
     without_accepted,
 )
 from assistant.clock import Clock
@@ -34,7 +31,7 @@ from assistant.compaction.policy import CompactionPolicy
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.past import told_change
-from assistant.errors import HomeInUseError, ModelError
+from assistant.errors import HomeInUseError
 from assistant.events import FlushFinished
 from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
@@ -178,22 +175,9 @@ class Assistant:
         The notice says whether the model was asked.
         """
         notes = [self.notes.read(name) for name in names]
-        tidying = await asyncio.to_thread(propose_tidying, notes)
-        for note in nearly_full(notes):
-            fit = self._compactor if self.settings.memory == "on" else None
-            if fit is None:
-                return tidying.told("No model was asked: none is here that writes summaries, or memory is off.")
-            if self.counter.text(note.text) > fit.window_tokens // 2:
-                tidying = tidying.told(f"{note.name} is too long for the model to be asked about all of it.")
-                continue
-            try:
-                more = await ask_for_proposals(note, make_ask(fit.model), self._home_language())
-            except ModelError as error:
-                return tidying.told(f"The model could not be asked: {error}")
-            tidying = merge_proposals(tidying, more).told(
-                f"The model was asked about {note.name} and named {count_lines(len(more))}."
-            )
-        return tidying
+        fit = self._compactor if self.settings.memory == "on" else None
+        model = TidyModel(make_ask(fit.model), fit.window_tokens // 2, self.counter.text) if fit else None
+        return await propose_with_model(notes, model, self._home_language())
 
     def tidy(self, name: str, accepted: Sequence[TidyProposal]) -> Tidied:
         """Take the accepted lines out of a file: a change like any other, that *History* restores.

@@ -1,20 +1,17 @@
-"""Lines of a memory file that could go because another says the same: proposed, never removed here (pure)."""
+"""Tidying: what could go from memory files that are nearly full, and a file without what a person accepted."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Literal
 
 from assistant.agent.compactor import Ask
+from assistant.agent.needless_lines import TidyProposal, comparable_lines, needless_lines, propose_line
 from assistant.agent.system_prompt import FILE_MAX_CHARS
-from assistant.index.terms import every_term
+from assistant.errors import ModelError
 from assistant.memory.notes import Note
-from assistant.passages import key_of
 from assistant.prompts import Language, render
 
 FULL_SHARE = 0.8
@@ -22,42 +19,7 @@ FULL_SHARE = 0.8
 
 TIDY_WRITER = "tidy"
 """`writer` of a change that a person accepted line by line."""
-
-TidyReason = Literal["says the same", "says nearly the same", "is newer", "says it, as the model reads it"]
-
-_NEAR = 0.8
-# Up to so many lines each is compared with each; in a longer file a word that very many share tells little of them.
-_COMPARE_ALL_LINES = 600
-_MAX_HOLDERS = 200
-_MAX_PARTNERS = 40
-# A line all of whose words stand in another one says less, unless the other is about much more.
-_COVERED = 0.5
-_MIN_TERMS = 3
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_DATE = re.compile(r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?")
-_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)")
-_SINGLE_VALUE = re.compile(r"[\d@]")
-_NEGATION = re.compile(r"\b(?:not|no|never|without|cannot)\b|n['’]t\b|不|没|無|无|别|勿", re.IGNORECASE)
 _PAIR = re.compile(r"^\s*(\d{1,6})\s*<\s*(\d{1,6})\s*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class TidyProposal:
-    """A line of a file that could go; lines are counted from 1. `stays` is the line that makes it needless."""
-
-    name: str
-    line: int
-    text: str
-    stays: str
-    stays_line: int
-    reason: TidyReason
-
-    @property
-    def diff(self) -> str:
-        """What accepting it would change, as a unified diff."""
-        return f"--- {self.name}\n+++ {self.name}\n@@ -{self.line} +{self.line - 1},0 @@\n-{self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +34,6 @@ class Tidying:
         return Tidying(self.proposals, f"{self.notice} {sentence}".strip())
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line and what it is compared by: pairs are many, so each is worked out once."""
-
-    number: int
-    text: str
-    key: str
-    terms: frozenset[str]
-    numbers: frozenset[str]
-    is_denial: bool
-    dates: tuple[tuple[int, ...], ...]
-    undated: str
-    label: str
-    """Empty unless the line is a label with a value that a person has one of, such as a number or an address."""
-
-
 def nearly_full(notes: Sequence[Note], cap_chars: int = FILE_MAX_CHARS) -> list[Note]:
     """The files above 80 % of their cap."""
     return [note for note in notes if len(note.text) > FULL_SHARE * cap_chars]
@@ -96,13 +42,41 @@ def nearly_full(notes: Sequence[Note], cap_chars: int = FILE_MAX_CHARS) -> list[
 def propose_tidying(notes: Sequence[Note], cap_chars: int = FILE_MAX_CHARS) -> Tidying:
     """Lines of the nearly full files that say the same as another, nearly the same, or something older."""
     full = nearly_full(notes, cap_chars)
-    proposals = tuple(proposal for note in full for proposal in _proposals(note))
+    proposals = tuple(proposal for note in full for proposal in needless_lines(note))
     return Tidying(proposals, _notice(full, proposals, cap_chars))
+
+
+@dataclass(frozen=True, slots=True)
+class TidyModel:
+    """A model that may be asked about a file of at most so many tokens."""
+
+    ask: Ask
+    max_tokens: int
+    count_tokens: Callable[[str], int]
+
+
+async def propose_with_model(notes: Sequence[Note], model: TidyModel | None, language: Language) -> Tidying:
+    """What code finds in the nearly full files, and what the model does; the notice says whether it was asked."""
+    tidying = await asyncio.to_thread(propose_tidying, notes)
+    for note in nearly_full(notes):
+        if model is None:
+            return tidying.told("No model was asked: none is here that writes summaries, or memory is off.")
+        if model.count_tokens(note.text) > model.max_tokens:
+            tidying = tidying.told(f"{note.name} is too long for the model to be asked about all of it.")
+            continue
+        try:
+            more = await ask_for_proposals(note, model.ask, language)
+        except ModelError as error:
+            return tidying.told(f"The model could not be asked: {error}")
+        tidying = merge_proposals(tidying, more).told(
+            f"The model was asked about {note.name} and named {count_lines(len(more))}."
+        )
+    return tidying
 
 
 async def ask_for_proposals(note: Note, ask: Ask, language: Language) -> tuple[TidyProposal, ...]:
     """Lines that a model finds needless; whatever else it answers is left out. Raises what `ask` raises."""
-    lines = {line.number: line for line in _lines(note.text)}
+    lines = {line.number: line for line in comparable_lines(note.text)}
     system = render("tidy_system", language)
     answer = await ask(system, render("tidy_user", language, name=note.name, lines=note.text.split("\n")))
     proposals: dict[int, TidyProposal] = {}
@@ -111,7 +85,7 @@ async def ask_for_proposals(note: Note, ask: Ask, language: Language) -> tuple[T
         if line is None or other is None or line is other or other.number in proposals:
             continue
         if line.number not in {proposal.stays_line for proposal in proposals.values()}:
-            proposals.setdefault(line.number, _proposal(note, line, other, "says it, as the model reads it"))
+            proposals.setdefault(line.number, propose_line(note, line, other, "says it, as the model reads it"))
     return tuple(proposals[number] for number in sorted(proposals))
 
 
@@ -166,117 +140,6 @@ def _index_of(lines: Sequence[str], proposal: TidyProposal) -> int | None:
 def count_lines(count: int) -> str:
     """The number of lines in words."""
     return "no line" if count == 0 else "1 line" if count == 1 else f"{count} lines"
-
-
-def _proposals(note: Note) -> list[TidyProposal]:
-    found: dict[int, TidyProposal] = {}
-    needed: set[int] = set()
-    lines = _lines(note.text)
-    for earlier, later in combinations(lines, 2) if len(lines) <= _COMPARE_ALL_LINES else _likely_pairs(lines):
-        if earlier.number in found or later.number in found:
-            continue
-        proposal = _compare(note, earlier, later)
-        if proposal is not None and proposal.line not in needed:
-            found[proposal.line] = proposal
-            needed.add(proposal.stays_line)
-    return [found[number] for number in sorted(found)]
-
-
-def _likely_pairs(lines: Sequence[_Line]) -> Iterator[tuple[_Line, _Line]]:
-    """The pairs of a long file that can say the same, in order: those that share a rare word, a label or a date's rest.
-
-    Two lines that are nearly the same share one of the rarest words of either.
-    """
-    holders: dict[str, list[int]] = defaultdict(list)
-    for index, line in enumerate(lines):
-        for mark in [*line.terms, *_whole_marks(line)]:
-            holders[mark].append(index)
-    for index, line in enumerate(lines):
-        rare = sorted(line.terms, key=lambda term: len(holders[term]))
-        few = [term for term in rare[: len(rare) - int(_NEAR * len(rare)) + 1] if len(holders[term]) <= _MAX_HOLDERS]
-        others = {other for mark in [*few, *_whole_marks(line)] for other in _after(holders[mark], index)}
-        yield from ((line, lines[other]) for other in sorted(others))
-
-
-def _whole_marks(line: _Line) -> list[str]:
-    """What two lines may share beside words: their key, their label, what they say without dates."""
-    label = [f"label {line.label}"] if line.label else []
-    return [f"key {line.key}", *label, *([f"undated {line.undated}"] if line.dates else [])]
-
-
-def _after(indexes: Sequence[int], index: int) -> Sequence[int]:
-    start = bisect_right(indexes, index)
-    return indexes[start : start + _MAX_PARTNERS]
-
-
-def _compare(note: Note, earlier: _Line, later: _Line) -> TidyProposal | None:
-    if earlier.key == later.key:
-        return _proposal(note, later, earlier, "says the same")
-    is_twin = bool(earlier.dates and later.dates) and earlier.undated == later.undated
-    if is_twin or (earlier.label and earlier.label == later.label):
-        older, newer = (earlier, later) if earlier.dates <= later.dates else (later, earlier)
-        return _proposal(note, older, newer, "is newer")
-    if _is_near(earlier, later):
-        less, more = (earlier, later) if len(earlier.terms) < len(later.terms) else (later, earlier)
-        return _proposal(note, less, more, "says nearly the same")
-    return None
-
-
-def _is_near(first: _Line, second: _Line) -> bool:
-    """True where the words are nearly the same and no number and no denial tells the two apart."""
-    small, large = (first, second) if len(first.terms) <= len(second.terms) else (second, first)
-    if len(small.terms) < max(_MIN_TERMS, _COVERED * len(large.terms)) or small.is_denial != large.is_denial:
-        return False
-    if not small.numbers <= large.numbers:
-        return False
-    shared = len(small.terms & large.terms)
-    union = len(small.terms) + len(large.terms) - shared
-    return shared == len(small.terms) or (shared >= _NEAR * union and small.numbers == large.numbers)
-
-
-def _lines(text: str) -> list[_Line]:
-    """The lines that say something by themselves: no headings, no code, none with others below it."""
-    all_lines = text.split("\n")
-    found: list[_Line] = []
-    heading, is_code = "", False
-    for number, line in enumerate(all_lines, 1):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif _HEADING.match(line) and not is_code:
-            heading = line.strip()
-        elif not is_code and line.strip() and not _has_children(all_lines, number):
-            found.append(_line(number, line, heading))
-    return [line for line in found if line.key]
-
-
-def _line(number: int, text: str, heading: str) -> _Line:
-    said = _BULLET.sub("", text, count=1)
-    key, terms = key_of(said), frozenset(every_term(said))
-    label = _LABEL.fullmatch(key)
-    return _Line(
-        number=number,
-        text=text,
-        key=key,
-        terms=terms,
-        numbers=frozenset(term for term in terms if any(map(str.isdigit, term))),
-        is_denial=_NEGATION.search(said) is not None,
-        dates=tuple(tuple(int(part) for part in re.findall(r"\d+", date)) for date in _DATE.findall(said)),
-        undated=key_of(_DATE.sub("", key)),
-        label=f"{heading}\n{label[1]}" if label and _SINGLE_VALUE.search(label[2]) else "",
-    )
-
-
-def _has_children(lines: Sequence[str], number: int) -> bool:
-    below = next((lines[index] for index in range(number, len(lines)) if lines[index].strip()), "")
-    return bool(below) and _indent(below) > _indent(lines[number - 1])
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _proposal(note: Note, line: _Line, stays: _Line, reason: TidyReason) -> TidyProposal:
-    return TidyProposal(note.name, line.number, line.text, stays.text, stays.number, reason)
 
 
 def _notice(full: Sequence[Note], proposals: Sequence[TidyProposal], cap_chars: int) -> str:

@@ -14,7 +14,6 @@ from assistant.compaction.record import CompactionRecord
 from assistant.events import FinishReason, FlushState, RecalledLine
 from assistant.messages import Block, BlockKey, TextBlock
 
-RowKind = Literal["block", "queued", "compaction", "turn_end", "undone", "dropped", "flush", "recalled", "deleted"]
 DropReason = Literal["edit", "retry", "clear"]
 
 # A line starts with these, in this order, so that a reader tells whose and what it is without parsing the rest.

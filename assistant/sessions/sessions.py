@@ -18,14 +18,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assistant.atomic_io import replace_file, sync_folder
-from assistant.compaction.record import CompactionRecord
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.healing import heal
 from assistant.journal.journal import Journal, artifact_ids_of
 from assistant.journal.listing import JournalSession
-from assistant.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
-from assistant.journal.rows import BlockRow, DeletedRow, DroppedRow, Row, instant
-from assistant.messages import Msg, block_keys
+from assistant.journal.rows import BlockRow, DeletedRow, instant
+from assistant.sessions.from_journal import completed, rebuilt
 from assistant.sessions.session_file import (
     SESSION_VERSION,
     Session,
@@ -107,7 +105,7 @@ class Sessions:
         if deleted and not deleted[-1].is_restored:
             raise SessionNotFoundError(session_id)
         stored = read_session(path) if path else None
-        session = _completed(stored, rows) if stored else _rebuilt(session_id, rows)
+        session = completed(stored, rows) if stored else rebuilt(session_id, rows)
         if session is None:
             if path is None:
                 raise SessionNotFoundError(session_id)
@@ -293,43 +291,6 @@ def session_paths(*folders: Path) -> list[Path]:
     """The session files of these folders, damaged ones too."""
     paths = [path for folder in folders for kind in ("*.json", "*.damaged") for path in folder.glob(kind)]
     return sorted(path for path in paths if path.is_file())
-
-
-def _completed(stored: Session, rows: list[Row]) -> Session:
-    """The stored context with what the journal has beyond it; a `clear` that the file does not know yet counts."""
-    before_clear = rows[: len(rows) - len(since_clear(rows))]
-    if any(isinstance(row, CompactionRecord) and row.compaction_id == stored.compaction_id for row in before_clear):
-        stored.summary, stored.compaction_id = "", None
-    if stored.compaction_id and record_of(rows, stored.compaction_id) is None:
-        rows = _from_first_of(stored.messages, rows)
-    stored.messages = complete_messages(stored.messages, rows, stored.compaction_id)
-    return stored
-
-
-def _from_first_of(messages: list[Msg], rows: list[Row]) -> list[Row]:
-    """The rows from the first that `messages` know: where the record is lost, older blocks may have been folded."""
-    keys = set(block_keys(messages))
-    known = [index for index, row in enumerate(rows) if isinstance(row, BlockRow) and row.key in keys]
-    return rows[known[0] :] if known else []
-
-
-def _rebuilt(session_id: str, rows: list[Row]) -> Session | None:
-    blocks = [row for row in rows if isinstance(row, BlockRow)]
-    if not blocks:
-        return None
-    context = rebuild_messages(rows)
-    everything: list[Msg] = rebuild_messages(
-        [row for row in rows if not isinstance(row, DroppedRow)], compaction_id=None
-    ).messages
-    return Session(
-        user_id=blocks[0].user_id,
-        session_id=session_id,
-        title=title_of_messages(everything),
-        messages=context.messages,
-        summary=context.summary,
-        compaction_id=context.compaction_id,
-        updated_at=rows[-1].at,
-    )
 
 
 def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[SessionSummary]:

@@ -12,7 +12,8 @@ from assistant.ui.cards import card
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
-    from assistant.agent.tidy import Tidied, Tidying, TidyProposal
+    from assistant.agent.needless_lines import TidyProposal
+    from assistant.agent.tidy import Tidied, Tidying
 
 MAX_PROPOSALS = 100
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.agent.needless_lines import TidyProposal
 from assistant.agent.tidy import (
     Tidied,
     Tidying,
-    TidyProposal,
     ask_for_proposals,
     merge_proposals,
     propose_tidying,
