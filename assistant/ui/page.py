@@ -36,7 +36,6 @@ _GUEST_BANNER = (
     "and without tools; half an hour after you leave it is wiped. Run it on your own machine to keep your words."
 )
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
-_SIGN_IN = "Palimpsest: sign in. Too many wrong passwords let a name wait for a minute."
 
 
 def import_gradio() -> None:
@@ -99,7 +98,7 @@ def _runs_in_loop() -> bool:
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from starlette.middleware import Middleware
 
-    from assistant.ui.layout import head, theme
+    from assistant.ui.layout import head, sign_in_message, theme
     from assistant.ui.rooms import Rooms
     from assistant.ui.visitors import VisitorCookie
 
@@ -153,7 +152,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
             theme=theme(),
             head=head(),
             auth=_sign_in(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
-            auth_message=_SIGN_IN,
+            auth_message=sign_in_message(),
             app_kwargs={"middleware": [guard, *([cookie] if settings.has_guests else [])], "lifespan": lifespan},
         )
     except OSError as error:
