@@ -248,7 +248,8 @@ def _examine(settings: Settings, as_json: bool) -> int:
 
 
 async def _show(settings: Settings, options: argparse.Namespace) -> int:
-    from assistant.assembly import SHOW_PACE, ShowPace, open_show
+    from assistant.assembly import open_show
+    from assistant.show_me import SHOW_PACE, ShowPace
 
     language = options.language or ("zh" if settings.language == "zh" else "en")
     # Somebody who watches wants to read along; a pipe does not.

@@ -62,14 +62,15 @@ def build_toolkit(
     language: Language,
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),
+    outside_tools: Sequence[ToolBase] = (),
 ) -> Toolkit:
     """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
 
-    Without file tools there are no skills: they are read and carried out with them.
+    Without file tools there are no skills, which are read and carried out with them, and no tools from outside.
     """
     tools: list[ToolBase] = list(own_tools)
     if has_file_tools:
-        tools += _file_tools(backend, start_folder, language)
+        tools += [*_file_tools(backend, start_folder, language), *outside_tools]
     return Toolkit(tools=tools, skills_or_loaders=[skills] if skills and has_file_tools else [])
 
 

@@ -25,6 +25,11 @@ def action_of(event: gr.EventData) -> tuple[str, str]:
     return str(event.action), str(event.target_id)
 
 
+def tab_of(request: gr.Request) -> str:
+    """The name of the tab an event comes from, which its browser chose."""
+    return str(request.session_hash or "")
+
+
 def unchanged(count: int) -> Values:
     """That many components stay as they are."""
     return [gr.skip()] * count
