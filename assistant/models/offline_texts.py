@@ -64,7 +64,7 @@ class OfflineTexts:
 
 _ENGLISH = OfflineTexts(
     introduction=(
-        "I am the built-in offline assistant. I am **not a language model**: I follow fixed rules: I keep what you "
+        "I am the built-in offline assistant. I am **not a language model** but follow fixed rules: I keep what you "
         "tell me, look things up and show you what stands there. I do not reason, compose or guess.\n\n"
         "You can ask me to\n"
         "- **list files**, **find** `*.md`, **read** `notes.txt` or **search for** a word in your files,\n"

@@ -247,6 +247,11 @@ def head() -> str:
     )
 
 
+def sign_in_message() -> str:
+    """What stands above the form; with the styles, for Gradio gives the page before the sign-in no head of ours."""
+    return f"<style>{asset('page.css')}</style>{card('sign_in')}"
+
+
 def _loading_top() -> str:
     return str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=True))
 

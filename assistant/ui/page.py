@@ -96,9 +96,9 @@ def _runs_in_loop() -> bool:
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from starlette.middleware import Middleware
 
-    from assistant.ui.layout import head, theme
+    from assistant.ui.layout import head, sign_in_message, theme
     from assistant.ui.rooms import Rooms
-    from assistant.ui.sign_in import SIGN_IN_MESSAGE, check_password, owner_of, who_asks
+    from assistant.ui.sign_in import check_password, owner_of, who_asks
     from assistant.ui.visitors import VisitorCookie
 
     first_page = asyncio.Event()
@@ -151,7 +151,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
             theme=theme(),
             head=head(),
             auth=check_password(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
-            auth_message=SIGN_IN_MESSAGE,
+            auth_message=sign_in_message(),
             app_kwargs={"middleware": [guard, *([cookie] if settings.has_guests else [])], "lifespan": lifespan},
         )
     except OSError as error:

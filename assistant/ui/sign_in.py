@@ -14,9 +14,6 @@ from assistant.settings import Settings
 from assistant.ui.rooms import WhoAsks
 from assistant.ui.visitors import visitor_of
 
-SIGN_IN_MESSAGE = "Palimpsest: sign in. Too many wrong passwords let a name wait for a minute."
-"""What stands above the name and the password."""
-
 
 def who_asks(settings: Settings) -> WhoAsks:
     """How people are told apart: by their name, guests by their browser; where nobody signs in all are the owner."""
