@@ -245,7 +245,8 @@ class ChatDesk:
             case "pin" | "unpin" if pin(view, name, target):
                 return face_of(loaded, view, tab, self._report)
             case "undo-change" if target in view.transcript.change_ids:
-                undo_change(loaded.assistant.at_home(tab.session_id), target, tab.session_id)
+                at_home = loaded.assistant.at_home(tab.session_id)
+                await asyncio.to_thread(undo_change, at_home, target, tab.session_id)
                 return face_of(loaded, view, tab, self._report)
             case _:
                 return None

@@ -81,11 +81,10 @@ async def _act_on_file(
             return await asyncio.to_thread(desk.show_disk, loaded, file)
         case "memory-history" if target == file.name:
             return await asyncio.to_thread(desk.toggle_history, loaded, file)
-        # What is written is told to conversations, which live in this thread.
         case "memory-restore":
-            return desk.restore(loaded, file, words, target)
+            return await asyncio.to_thread(desk.restore, loaded, file, words, target)
         case "memory-overwrite" | "memory-both" if target == file.name:
-            return desk.decide(loaded, file, words, keeps_both=name == "memory-both")
+            return await asyncio.to_thread(desk.decide, loaded, file, words, keeps_both=name == "memory-both")
         case _:
             return None
 
@@ -116,11 +115,12 @@ async def _act_on_task(
             async for face in tasks.tidy(home, target):
                 yield face
         case "tidy-accept":
-            yield tasks.accept(home, asked.task, target)
+            yield await asyncio.to_thread(tasks.accept, home, asked.task, target)
         case "memory-line" if (at := home_of(loaded, asked.file.home)) is not None:
             path, _, number = target.rpartition(":")
             if path == asked.file.name and number.isdecimal():
-                yield tasks.tell_line(at, path, disk_line(asked.file, asked.words, int(number)))
+                line = disk_line(asked.file, asked.words, int(number))
+                yield await asyncio.to_thread(tasks.tell_line, at, path, line)
         case _:
             face = await _forget(tasks, home, name, target, asked.task, is_sample=home is not loaded)
             if face is not None:
@@ -156,7 +156,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             file = room.files.of(tab_hash)
             if held.given != file.given:
                 return _memory_values(MemoryFace(file, problem=_CHANGING))
-            return _keep(room, tab_hash, room.memory.save(loaded, file, held.words))
+            return _keep(room, tab_hash, await asyncio.to_thread(room.memory.save, loaded, file, held.words))
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room, tab_hash = rooms.enter(request), str(request.session_hash or "")
