@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from assistant.errors import ConflictError, PalimpsestError
@@ -22,6 +24,7 @@ FIRST_FILE = "MEMORY.md"
 _SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     chr(code) for code in range(0x2000, 0x200B)
 )
+_LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
 _GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
 
 
@@ -111,7 +114,7 @@ class MemoryDesk:
         """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
         at = home_of(loaded, file.home)
         if not file.name or words is None:
-            return MemoryFace(file)
+            return MemoryFace(file, problem=_LOST if file.given else None)
         if at is None:
             return MemoryFace(file, problem=_GONE)
         try:
@@ -166,6 +169,24 @@ class MemoryDesk:
             if file.told_digest != note.digest:
                 return self._told(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
+
+    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None, here: str = "") -> MemoryFace:
+        """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
+
+        Words whose file cannot be told are left in the editor.
+        """
+        if file.given == given:
+            return MemoryFace(file)
+        home = home_key(loaded, here)
+        at = home_of(loaded, home) or loaded
+        files = known_files(at)
+        found = [note for note in _readable(at, files) if _mark(note.text) == given]
+        if words is None or _mark(words) == given:
+            return self.reload(loaded, found[0].name, file, here) if found else self._switched(loaded, file, here)
+        if len(found) != 1:
+            lost = OpenFile(home=home, given=given)
+            return MemoryFace(lost, head=_head(lost, _LOST))
+        return self._refreshed(at, _opened(OpenFile(home=home), found[0]), "not saved", files)
 
     def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """What changed on disk since the file was opened."""
@@ -250,6 +271,12 @@ class MemoryDesk:
     def _stated(self, file: OpenFile, state: str) -> MemoryFace:
         head = _head(file, state) if state != file.state else None
         return MemoryFace(replace(file, state=state), head=head)
+
+
+def _readable(at: Loaded, files: list[KnownFile]) -> Iterator[Note]:
+    for known in files:
+        with suppress(PalimpsestError):
+            yield at.assistant.notes.read(known.name)
 
 
 def home_key(loaded: Loaded, session_id: str) -> str:

@@ -178,8 +178,9 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             if file.name and held.given != file.given:
                 # The answer to an earlier event has not reached the browser yet.
                 return unchanged(len(outputs))
-            face = await asyncio.to_thread(room.memory.poll, loaded, file, held.words, tab.session_id)
-            return _keep(room, tab_hash, face)
+            return _keep(
+                room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded, file, held, tab.session_id)
+            )
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
@@ -209,6 +210,13 @@ def _held(sent: str | None) -> _Held:
     given, _, rest = (sent or "").partition("\n")
     kind, _, words = rest.partition("\n")
     return _Held(given, None if kind == _UNTOUCHED else words)
+
+
+def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held, here: str) -> MemoryFace:
+    if not file.name and held.given:
+        # The room was closed meanwhile, or the program began anew: what was typed is in the browser alone.
+        return desk.take_up(loaded, file, held.given, held.words, here)
+    return desk.poll(loaded, file, held.words, here)
 
 
 def _memory_values(face: MemoryFace) -> Values:
