@@ -30,6 +30,7 @@ def wire_memory(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     """Connect the Memory tab to the desks in the room of whoever uses it."""
     _wire_cards(parts, rooms)
     _wire_editor(demo, parts, rooms)
+    _wire_save(parts, rooms)
 
 
 def _wire_cards(parts: Parts, rooms: Rooms) -> None:
@@ -38,12 +39,19 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
     async def act(
         words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
-        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
-        loaded, (name, target) = await room.loading.ready(), action_of(event)
+        acted = carry_out(words or "", task, tab, rooms.enter(request), str(request.session_hash or ""), event)
+        async for values in _tell_refusals(acted, len(outputs)):
+            yield values
+
+    async def carry_out(
+        words: str, task: Task, tab: Tab, room: Room, tab_hash: str, event: gr.EventData
+    ) -> AsyncIterator[Values]:
+        loaded, action = await room.loading.ready(), action_of(event)
+        name, target = action.name, action.target
         async with room.files.lock(tab_hash):
             file = room.files.of(tab_hash)
-            if name in _WORDLESS or str(event.given) == file.given:
-                face = await _act_on_file(room.memory, loaded, name, target, file, words or "", tab.session_id)
+            if name in _WORDLESS or action.given == file.given:
+                face = await _act_on_file(room.memory, loaded, name, target, file, words, tab.session_id)
             else:
                 face = MemoryFace(file, problem=_CHANGING)
             if face is not None:
@@ -51,7 +59,7 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
                 yield [*_keep(room, tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
                 return
         is_known = False
-        asked = _Asked(file, words or "", task, tab.session_id)
+        asked = _Asked(file, words, task, tab.session_id)
         async for told in _act_on_task(room.tasks, loaded, name, target, asked):
             is_known = True
             yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
@@ -149,15 +157,6 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.memory.outputs()
     inputs = [parts.memory.editor, parts.chat.tab]
 
-    async def save(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
-        loaded, held = await room.loading.ready(), _held(sent)
-        async with room.files.lock(tab_hash):
-            file = room.files.of(tab_hash)
-            if held.given != file.given:
-                return _memory_values(MemoryFace(file, problem=_CHANGING))
-            return _keep(room, tab_hash, await asyncio.to_thread(room.memory.save, loaded, file, held.words))
-
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room, tab_hash = rooms.enter(request), str(request.session_hash or "")
         try:
@@ -187,9 +186,38 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             room.files.leave(str(request.session_hash or ""))
 
     demo.load(load, None, outputs, **QUEUED)
-    parts.save.click(save, inputs, outputs, js=_HELD_JS, **QUEUED)
     parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
     demo.unload(leave)
+
+
+def _wire_save(parts: Parts, rooms: Rooms) -> None:
+    outputs = parts.memory.outputs()
+
+    async def save(sent: str | None, tab: Tab, request: gr.Request) -> AsyncIterator[Values]:
+        saved = carry_out(_held(sent), rooms.enter(request), str(request.session_hash or ""))
+        async for values in _tell_refusals(saved, len(outputs)):
+            yield values
+
+    async def carry_out(held: _Held, room: Room, tab_hash: str) -> AsyncIterator[Values]:
+        loaded = await room.loading.ready()
+        async with room.files.lock(tab_hash):
+            file = room.files.of(tab_hash)
+            if held.given != file.given:
+                yield _memory_values(MemoryFace(file, problem=_CHANGING))
+            else:
+                yield _keep(room, tab_hash, await asyncio.to_thread(room.memory.save, loaded, file, held.words))
+
+    parts.save.click(save, [parts.memory.editor, parts.chat.tab], outputs, js=_HELD_JS, **QUEUED)
+
+
+async def _tell_refusals(acted: AsyncIterator[Values], count: int) -> AsyncIterator[Values]:
+    """The same values; a refusal is told and leaves the tab as it is."""
+    try:
+        async for values in acted:
+            yield values
+    except PalimpsestError as error:
+        gr.Warning(html.escape(str(error)))
+        yield unchanged(count)
 
 
 def _keep(room: Room, tab_hash: str, face: MemoryFace) -> Values:

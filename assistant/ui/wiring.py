@@ -82,10 +82,10 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
-        name, target = action_of(event)
+        action = action_of(event)
         room = rooms.enter(request)
         await _follow_zone(room, request)
-        async for face in tell_refusals(room.chat.act(name, target, shown, _tab_hash(request))):
+        async for face in tell_refusals(room.chat.act(action.name, action.target, shown, _tab_hash(request))):
             yield face.values()
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
