@@ -372,10 +372,15 @@ async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
     try:
         async for face in faces:
             yield face
-    except PalimpsestError as error:
+    except (PalimpsestError, OSError) as error:
         # A toast takes HTML.
-        gr.Warning(html.escape(one_line(str(error), 300)))
+        gr.Warning(html.escape(one_line(refusal_text(error), 300)))
         yield Face()
+
+
+def refusal_text(error: PalimpsestError | OSError) -> str:
+    """Why nothing was done, in plain words."""
+    return str(error) if isinstance(error, PalimpsestError) else f"The disk refused it: {error.strerror or error}."
 
 
 def _suggestion(target: str) -> str:

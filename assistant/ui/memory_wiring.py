@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.ui.chat import refusal_text
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, unchanged
 from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
@@ -215,8 +216,8 @@ async def _tell_refusals(acted: AsyncIterator[Values], count: int) -> AsyncItera
     try:
         async for values in acted:
             yield values
-    except PalimpsestError as error:
-        gr.Warning(html.escape(str(error)))
+    except (PalimpsestError, OSError) as error:
+        gr.Warning(html.escape(refusal_text(error)))
         yield unchanged(count)
 
 

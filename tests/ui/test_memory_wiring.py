@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import AsyncIterator
+
 import gradio as gr
 import pytest
 
 from assistant.errors import PalimpsestError
 from assistant.settings import Settings
 from assistant.ui import memory_wiring
+from assistant.ui.chat import tell_refusals
 from assistant.ui.event_values import unchanged
-from assistant.ui.face import Tab
+from assistant.ui.face import Face, Tab
 from assistant.ui.loading import Loading
 from assistant.ui.memory_tasks import Task
 from assistant.ui.page import build
@@ -39,3 +43,12 @@ async def test_who_is_no_longer_signed_in_is_told_so(name: str, sent: list[objec
     (act,) = [fn for fn in called if fn.__name__ == name]
     with pytest.warns(UserWarning, match="no longer signed in"):
         assert [answer async for answer in act(*sent)] == [unchanged(values)]
+
+
+async def test_a_disk_that_refuses_is_told_on_every_button_of_a_conversation() -> None:
+    async def pressed() -> AsyncIterator[Face]:
+        yield Face(composer="")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.warns(UserWarning, match="The disk refused it: No space left on device"):
+        assert [face async for face in tell_refusals(pressed())] == [Face(composer=""), Face()]
