@@ -5,32 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, fields
-from datetime import date
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assistant.accounts import Account
-from assistant.agent.approvals import Rules
-from assistant.agent.build import build_agent, restore_state
-from assistant.agent.commit import SessionKeeper
 from assistant.agent.compactor import make_ask
-from assistant.agent.context import Context
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
-from assistant.agent.hooks.approval import ApprovalHook
-from assistant.agent.hooks.arguments import ArgumentsHook
-from assistant.agent.hooks.compaction import MemoryCompactionHook
-from assistant.agent.hooks.output_limit import OutputLimitHook
-from assistant.agent.hooks.steps import StepHook
-from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
-from assistant.agent.hooks.tool_results import ToolResultHook
-from assistant.agent.memory_tools import MemoryDesk, memory_tools
-from assistant.agent.recall import RecallHook
-from assistant.agent.runner import AgentRunner
-from assistant.agent.skills import SkillShelf, skill_files
+from assistant.agent.mcp_servers import McpTools, open_servers, read_servers
 from assistant.agent.system_prompt import FILE_MAX_CHARS
 from assistant.agent.tidy import (
     TIDY_WRITER,
@@ -44,30 +28,27 @@ from assistant.agent.tidy import (
     propose_tidying,
     without_accepted,
 )
-from assistant.agent.tool_backend import ToolBackend, WriteMemory
-from assistant.agent.toolkit import build_toolkit
-from assistant.atomic_io import replace_text
 from assistant.clock import Clock
 from assistant.commands import submit
-from assistant.compaction.artifact_reference import ArtifactReader
-from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
-from assistant.conversation.conversation import Conversation, told_change
+from assistant.compaction.policy import CompactionPolicy
+from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
-from assistant.conversation.event_log import EventLog
+from assistant.conversation.past import told_change
 from assistant.errors import HomeInUseError, ModelError
 from assistant.events import FlushFinished
 from assistant.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.index.memory_index import MemoryIndex
-from assistant.memory.log import MemoryChange, Origin
-from assistant.messages import Msg
+from assistant.memory.log import MemoryChange
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
-from assistant.models.story import STORY_WINDOW_TOKENS, Story, connect_story, note_day, read_story
+from assistant.models.story import connect_story, read_story
+from assistant.opening import Opening
 from assistant.prompts import Language, language_of
 from assistant.sessions.session_file import Session
 from assistant.settings import Settings, load_settings
-from assistant.show_me import Show, Shows
+from assistant.show_home import furnish, show_settings
+from assistant.show_me import SHOW_PACE, Show, ShowPace, Shows
 from assistant.text_encoding import read_any_text
 from assistant.tokens import TokenCounter
 from assistant.workspace import MEMORY_FILES, Workspace
@@ -75,24 +56,8 @@ from assistant.workspace import MEMORY_FILES, Workspace
 Connect = Callable[[Settings], Awaitable[ChatModel]]
 ReadSettings = Callable[[], Settings]
 
-SMALL_WINDOW_TOKENS = 16_000
-"""Below this window an agent gets no tools but those on its memory."""
-OFFLINE_PATIENCE_SECONDS = 30.0
-"""How long the built-in assistant waits for the index when it has only just been opened."""
-_LANGUAGE_MESSAGES = 5
 _DAY_SECONDS = 86_400
 
-
-@dataclass(frozen=True, slots=True)
-class ShowPace:
-    """How fast the sample conversation plays: seconds between two pieces of an answer, and between two steps."""
-
-    piece_seconds: float = 0.0
-    pause_seconds: float = 0.0
-
-
-SHOW_PACE = ShowPace(0.02, 4.0)
-"""A pace at which one can read along."""
 
 log = logging.getLogger(__name__)
 
@@ -109,8 +74,12 @@ class Assistant:
         index: MemoryIndex,
         other_owner: HomeInUseError | None = None,
         read_settings: ReadSettings | None = None,
+        outside: McpTools | None = None,
     ) -> None:
-        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more."""
+        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more.
+
+        `outside` are the tools of the owner's MCP servers.
+        """
         self.settings = settings
         self.store = store
         self.index = index
@@ -119,13 +88,14 @@ class Assistant:
         self.is_recall_on = settings.recall == "on"
         """The person's switch; it begins as the settings say and holds until the program ends."""
         self._compactor = compactor
+        self._outside = outside or McpTools()
         self._read_settings = read_settings or partial(load_settings, settings.home)
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
         self._samples: dict[str, Assistant] = {}
         self.shows = Shows(self._open_show)
-        self.conversations = Conversations(store.sessions, self._open_conversation, model.how, self.start_show)
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers, self.start_show)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.trash = make_trash(store, index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._tell_change))
@@ -138,28 +108,31 @@ class Assistant:
     @property
     def policy(self) -> CompactionPolicy:
         """The compaction numbers of a new conversation."""
-        return policy_for(self.settings.policy, self.model.window_tokens, overrides_of(self.settings))
+        return self._opening.policy
 
     @property
     def has_file_tools(self) -> bool:
-        """False where tools are off, the model calls none, or the window is too small for their schemas."""
-        is_able = self.model.calls_tools and self.model.window_tokens >= SMALL_WINDOW_TOKENS
-        return self.settings.tools != "off" and is_able
-
-    @property
-    def has_memory_tools(self) -> bool:
-        """False where memory is off or the model calls no tools."""
-        return self.settings.memory == "on" and self.model.calls_tools
-
-    @property
-    def artifact_reader(self) -> ArtifactReader:
-        """The tool that opens the full text of a shortened result."""
-        return "Read" if self.has_file_tools else "memory_get" if self.has_memory_tools else "none"
+        """True where conversations get shell and file tools."""
+        return self._opening.has_file_tools
 
     @property
     def can_recall(self) -> bool:
-        """False where memory is off, and for the offline assistant, which looks by itself."""
-        return self.settings.memory == "on" and self.model.is_language_model
+        """True where memory can be searched before each turn."""
+        return self._opening.can_recall
+
+    @property
+    def _opening(self) -> Opening:
+        return Opening(
+            settings=self.settings,
+            store=self.store,
+            index=self.index,
+            model=self.model,
+            compactor=self._compactor,
+            outside=self._outside,
+            counter=self.counter,
+            is_recall_on=lambda: self.is_recall_on,
+            on_compacted=self.flushes.start,
+        )
 
     def at_home(self, session_id: str) -> Assistant:
         """The assistant in whose home a conversation is: the sample's for the sample, else this one."""
@@ -182,7 +155,7 @@ class Assistant:
         self.settings, self.model, self._compactor = settings, model, compactor
         self.counter = TokenCounter(model.vocabulary)
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
-        self.conversations.reopen(model.how)
+        self.conversations.reopen(model.who_answers)
 
     async def test_connection(self) -> ConnectionReport:
         """One short reply and one tool call of the model in use."""
@@ -273,128 +246,15 @@ class Assistant:
         )
 
     def _open_conversation(self, session: Session) -> Conversation:
-        store, events = self.store, EventLog()
-        state = restore_state(session)
-
-        def language() -> Language:
-            return self._language_of(state.context, session.summary)
-
-        def turn_id() -> str:
-            return next((message.id for message in reversed(state.context) if message.role == "user"), "")
-
-        keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
-        rules = Rules(self.settings.tools, self.workspace.root, self.workspace.files_folder)
-        backend = ToolBackend(
-            self.workspace.root,
-            self.workspace.files_folder,
-            self.workspace.is_memory_file,
-            self._write_memory(session.session_id, turn_id),
-        )
-        desk = MemoryDesk(
-            notes=self.notes,
-            index=self.index,
-            artifacts=store.artifacts,
-            session_id=session.session_id,
-            turn_id=turn_id,
-            context_ids=lambda: {message.id for message in state.context},
-            language=language,
-            now=store.clock.now,
-            trashed_ids=store.journal.deleted_ids,
-            # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
-            patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
-        )
-        skills_folder = self.workspace.skills_folder
-        toolkit = build_toolkit(
-            backend=backend,
-            start_folder=self.workspace.files_folder,
-            skills=SkillShelf(skills_folder, events.emit) if skill_files(skills_folder) else None,
-            language=language(),
-            has_file_tools=self.has_file_tools,
-            own_tools=memory_tools(desk) if self.has_memory_tools else [],
-        )
-        policy = self.policy
-        source = PromptSource(
-            workspace=self.workspace,
-            language=language,
-            today=lambda: store.clock.now().date(),
-            has_tools=self.has_file_tools,
-            max_tokens=policy.threshold // 2,
-            count=self.counter.text,
-            read_text=read_any_text,
-        )
-        prompt = SystemPromptHook(source, events.emit)
-        context = Context(
-            keeper=keeper,
-            toolkit=toolkit,
-            prompt=prompt,
-            policy=policy,
-            counter=self.counter,
-            artifacts=store.artifacts,
-            artifact_reader=self.artifact_reader,
-            workspace=self.workspace,
-            ask=make_ask(self._compactor.model) if self._compactor else None,
-            summariser_window_tokens=self._compactor.window_tokens if self._compactor else None,
-            language=language,
-            emit=events.emit,
-            on_compacted=self.flushes.start,
-        )
-        compaction = MemoryCompactionHook(context)
-        steps = StepHook(keeper.keep, self.settings.max_steps)
-        recall = self._recall_hook(language) if self.can_recall else None
-        hooks = [
-            prompt,
-            compaction,
-            *([recall] if recall else []),
-            steps,
-            OutputLimitHook(language),
-            ArgumentsHook(language),
-            ApprovalHook(rules, language),
-            ToolResultHook(context.cap),
-        ]
-        agent = build_agent(self.model.model, toolkit, state, hooks)
-        conversation = Conversation(
-            keeper=keeper,
-            runner=AgentRunner(agent, rules),
-            context=context,
-            compaction=compaction,
-            steps=steps,
-            recall=recall,
-            desk=desk,
-            journal=store.journal,
-            memory_log=store.memory_log,
-            events=events,
-            workspace=self.workspace,
-            language=language,
-            now=store.clock.now,
-        )
-        conversation.take_up_queued()
+        conversation = self._opening.open(session)
         self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
-
-    def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
-        """The one that is set, else that of what the person said lately."""
-        if self.settings.language != "auto":
-            return self.settings.language
-        said = [message.get_text_content() or "" for message in messages if message.role == "user"]
-        return language_of("\n".join(said[-_LANGUAGE_MESSAGES:]) or summary)
 
     def _home_language(self) -> Language:
         """The language of notes: the one that is set, else that of the memory files."""
         if self.settings.language != "auto":
             return self.settings.language
         return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
-
-    def _recall_hook(self, language: Callable[[], Language]) -> RecallHook:
-        return RecallHook(
-            self.index, language, self.counter.text, lambda: self.is_recall_on, self.store.journal.deleted_ids
-        )
-
-    def _write_memory(self, session_id: str, turn_id: Callable[[], str]) -> WriteMemory:
-        def write(path: Path, text: str) -> None:
-            name = self.workspace.relative_name(path)
-            self.notes.save(name, text, self.notes.read(name).digest, Origin("assistant", session_id, turn_id()))
-
-        return write
 
     @asynccontextmanager
     async def _open_show(self, language: Language) -> AsyncGenerator[Show]:
@@ -428,38 +288,6 @@ async def _retire_daily(assistant: Assistant) -> None:
         await asyncio.sleep(_DAY_SECONDS)
 
 
-def as_guest(settings: Settings, folder: Path) -> Settings:
-    """What a visitor of a public page runs on: the built-in assistant, no tools, a home that is thrown away."""
-    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off", "embedder": "none"})
-
-
-def as_member(settings: Settings, account: Account) -> Settings:
-    """What a person beside the owner runs on: a home of their own, the owner's model, and no tools on the machine.
-
-    Whoever approves their own calls could read the owner's home.
-    """
-    home = Workspace(settings.home).users_folder / account.folder
-    return settings.model_copy(update={"home": home, "tools": "off"})
-
-
-@asynccontextmanager
-async def open_guest(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
-    """The assistant of one visitor; their words go with its home when it closes."""
-    with TemporaryDirectory(prefix="palimpsest-", ignore_cleanup_errors=True) as folder:
-        guest = as_guest(settings, Path(folder))
-        async with open_assistant(guest, address, read_settings=lambda: guest) as assistant:
-            yield assistant
-
-
-def open_member(settings: Settings, account: Account, address: str = "") -> AbstractAsyncContextManager[Assistant]:
-    """The assistant of a person beside the owner, whose settings are made of the owner's also when read once more."""
-    return open_assistant(
-        as_member(settings, account),
-        address,
-        read_settings=lambda: as_member(load_settings(settings.home), account),
-    )
-
-
 @asynccontextmanager
 async def open_assistant(
     settings: Settings,
@@ -478,7 +306,14 @@ async def open_assistant(
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        assistant = Assistant(settings, home.store, model, compactor, home.index, home.other_owner, read_settings)
+        outside: McpTools | None = None
+        if settings.tools != "off":
+            workspace = home.store.workspace
+            listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
+            outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
+        assistant = Assistant(
+            settings, home.store, model, compactor, home.index, home.other_owner, read_settings, outside
+        )
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
@@ -507,10 +342,10 @@ async def open_sample(settings: Settings, language: Language, pace: ShowPace) ->
     Who answers, the window and the numbers of compaction are the story's; what is private to the owner stays out.
     """
     with TemporaryDirectory(prefix="palimpsest-show-") as folder:
-        settings = _show_settings(settings, Path(folder), language)
+        settings = show_settings(settings, Path(folder), language)
         today = Clock(settings).now().date()
         story = read_story(language, today)
-        _furnish(Workspace(settings.home), story, language, today)
+        furnish(Workspace(settings.home), story, language, today)
 
         async def connect(_: Settings) -> ChatModel:
             return connect_story(story, language, pace.piece_seconds)
@@ -523,31 +358,3 @@ async def open_sample(settings: Settings, language: Language, pace: ShowPace) ->
 
             conversation = assistant.conversations.create(story.title)
             yield Sample(Show(settings.home, story, conversation, settle, pace.pause_seconds), assistant)
-
-
-def _show_settings(settings: Settings, home: Path, language: Language) -> Settings:
-    numbers = dict.fromkeys((field.name for field in fields(PolicyOverrides)), None)
-    # Public pages have many visitors, and a paid server has no use for the story.
-    is_local = not settings.is_public and settings.embedder in ("default", "none")
-    chosen: dict[str, object] = {
-        "home": home,
-        "language": language,
-        "policy": "copaw",
-        "max_input_length": STORY_WINDOW_TOKENS,
-        "tools": "off",
-        "memory": "on",
-        "recall": "off",
-        "compactor_model": "",
-        "embedder": settings.embedder if is_local else "none",
-        "memory_store_backend": "local",
-        "host": "",
-        "space_id": "",
-    }
-    return settings.model_copy(update=numbers | chosen)
-
-
-def _furnish(workspace: Workspace, story: Story, language: Language, today: date) -> None:
-    """The home of somebody who is known already and has written a note."""
-    workspace.create(language)
-    workspace.bootstrap_path.unlink()
-    replace_text(workspace.note_path(note_day(today)), story.note.lstrip())

@@ -248,7 +248,8 @@ def _examine(settings: Settings, as_json: bool) -> int:
 
 
 async def _show(settings: Settings, options: argparse.Namespace) -> int:
-    from assistant.assembly import SHOW_PACE, ShowPace, open_show
+    from assistant.assembly import open_show
+    from assistant.show_me import SHOW_PACE, ShowPace
 
     language = options.language or ("zh" if settings.language == "zh" else "en")
     # Somebody who watches wants to read along; a pipe does not.
@@ -296,7 +297,7 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
-    print(f"{assistant.model.how}\n/help lists the commands, Ctrl-D ends.")
+    print(f"{assistant.model.who_answers}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
         start = conversation.next_number
         moved = await assistant.submit(conversation, text)

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Literal
 
+from assistant.agent.mcp_servers import read_servers
 from assistant.errors import PalimpsestError
 from assistant.home import open_store
 from assistant.models.chat import connect_model
 from assistant.settings import Settings
 from assistant.tokens import qwen_encoding
+from assistant.workspace import Workspace
 
 _PACKAGES = ("agentscope", "gradio", "chromadb")
 
@@ -34,6 +36,7 @@ async def examine(settings: Settings) -> list[Finding]:
         Finding("packages", "ok", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
         _home(settings),
         await _model(settings),
+        *_mcp_servers(settings),
         _search_tool(),
         _vocabulary(),
     ]
@@ -72,6 +75,14 @@ async def _model(settings: Settings) -> Finding:
     await chat.close()
     text = f"{chat.name}, window {chat.window_tokens:,} tokens. {chat.how}"
     return Finding("model", "ok" if chat.is_language_model else "warning", text)
+
+
+def _mcp_servers(settings: Settings) -> list[Finding]:
+    """What mcp.json lists, without starting any of it; nothing where there is no such file."""
+    listed = read_servers(Workspace(settings.home).mcp_path)
+    if listed.problems:
+        return [Finding("MCP servers", "warning", " ".join(listed.problems))]
+    return [Finding("MCP servers", "ok", ", ".join(listed.servers))] if listed.servers else []
 
 
 def _search_tool() -> Finding:

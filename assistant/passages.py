@@ -51,8 +51,8 @@ _ABBREVIATIONS = frozenset(
         "co",
     ]
 )
-_EDGES = re.compile(r"^[^\w$€£¥@]+|[^\w+#%°]+$")
-_SPACE = re.compile(r"\s+")
+_OPENING_SIGNS = frozenset("_$€£¥@")
+_CLOSING_SIGNS = frozenset("_+#%°")
 _WORDS = re.compile(r"\w+")
 _LETTER = rf"[^\W{_CJK}]"
 # A shorter piece of a cut text says too little to be taken for the start of a passage.
@@ -91,8 +91,13 @@ def passages_of(text: str) -> Iterator[Passage]:
 
 def key_of(text: str) -> str:
     """What a passage says, without case, width, double spaces and the marks around it."""
-    folded = _SPACE.sub(" ", fold(text)).strip()
-    return _EDGES.sub("", folded) or folded
+    folded = " ".join(fold(text).split())
+    start, stop = 0, len(folded)
+    while start < stop and not (folded[start].isalnum() or folded[start] in _OPENING_SIGNS):
+        start += 1
+    while start < stop and not (folded[stop - 1].isalnum() or folded[stop - 1] in _CLOSING_SIGNS):
+        stop -= 1
+    return folded[start:stop] or folded
 
 
 def fold(text: str) -> str:

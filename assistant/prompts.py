@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Literal
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from assistant.resources import resource_folder
 
 Language = Literal["en", "zh"]
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def render(name: str, language: Language, /, **values: object) -> str:
@@ -17,14 +19,23 @@ def render(name: str, language: Language, /, **values: object) -> str:
 
     Raises `jinja2.UndefinedError` when a value the template uses is missing.
     """
-    return _environment(language).get_template(f"{name}.j2").render(**values).strip()
+    return _template(name, language).render(values).strip()
 
 
 def language_of(text: str) -> Language:
     """`zh` when Chinese characters make up a fifth or more of the letters, else `en`."""
-    letters = [character for character in text if character.isalpha()]
-    chinese = sum("\u4e00" <= character <= "\u9fff" for character in letters)
-    return "zh" if letters and chinese * 5 >= len(letters) else "en"
+    if text.isascii():
+        return "en"
+    letters = sum(map(str.isalpha, text))
+    return "zh" if letters and len(_CHINESE.findall(text)) * 5 >= letters else "en"
+
+
+@cache
+def _template(name: str, language: Language) -> Template:
+    template = _environment(language).get_template(f"{name}.j2")
+    # Jinja chains its own names behind a template's, and to copy the chain costs more than the rest of a line.
+    template.globals = dict(template.globals)
+    return template
 
 
 @cache

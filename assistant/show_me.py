@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.conversation.conversation import Conversation
@@ -13,6 +14,18 @@ from assistant.errors import PalimpsestError
 from assistant.events import Event, Notice
 from assistant.models.story import Story, StoryStep
 from assistant.prompts import Language
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPace:
+    """How fast the sample conversation plays: seconds between two pieces of an answer, and between two steps."""
+
+    piece_seconds: float = 0.0
+    pause_seconds: float = 0.0
+
+
+SHOW_PACE = ShowPace(0.02, 4.0)
+"""A pace at which one can read along."""
 
 
 class Show:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from assistant.agent.context import CompactionPreview
 from assistant.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -20,6 +19,10 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
+
+if TYPE_CHECKING:
+    # What works on a home without a model starts without the agent: it is most of the time of a start.
+    from assistant.agent.context import CompactionPreview
 
 _SHOWN_CHARS = 300
 

@@ -84,14 +84,14 @@ class Workspace:
         return self.root / "skills"
 
     @property
+    def mcp_path(self) -> Path:
+        """The MCP servers the owner listed."""
+        return self.root / "mcp.json"
+
+    @property
     def files_folder(self) -> Path:
         """Where the shell and file tools start."""
         return self.root / "files"
-
-    @property
-    def index_folder(self) -> Path:
-        """The search index; deleting it loses nothing."""
-        return self.root / "index"
 
     @property
     def trash_folder(self) -> Path:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from uvicorn.loops.auto import auto_loop_factory
 
 # How fast a machine is proves nothing: a loaded one may take its time for an example.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,6 +58,14 @@ def outside_attempts() -> Generator[list[str]]:
     _outside_attempts.clear()
     yield _outside_attempts
     assert _outside_attempts == [], "a connection beyond loopback was tried"
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop of the terminal; a test marked `page_loop` also runs in the one that uvicorn serves the page in."""
+    loops: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
+    if item.get_closest_marker("page_loop") is not None:
+        loops["page"] = auto_loop_factory()
+    return loops
 
 
 @pytest.fixture(scope="session")

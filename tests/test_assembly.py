@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import open_guest, open_member
 from assistant.errors import HomeInUseError, SessionNotFoundError
 from assistant.events import MemoryChanged
 from assistant.home import open_store
 from assistant.memory.log import Origin
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import home_settings, say, scripted_assistant, text
-
-PASSWORD_HASH = "scrypt.2.1.1." + "00" * 16 + "." + "11" * 32
 
 
 async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
@@ -32,23 +29,6 @@ async def test_a_home_can_be_looked_at_while_it_is_open(home: Path) -> None:
         summaries = open_store(home_settings(home)).sessions.list()
 
     assert [(summary.session_id, summary.title) for summary in summaries] == [(conversation.session_id, "Hi")]
-
-
-@pytest.mark.parametrize(
-    ("tools", "window_tokens", "expected"),
-    [("ask", 16_000, True), ("read-only", 16_000, True), ("off", 16_000, False), ("ask", 8_192, False)],
-)
-async def test_file_tools_need_a_window_and_a_permission(
-    home: Path, tools: str, window_tokens: int, expected: bool
-) -> None:
-    async with scripted_assistant(
-        home, ScriptedModel([[text("Hi.")]]), tools=tools, max_input_length=window_tokens
-    ) as assistant:
-        model = assistant.model.model
-        await say(assistant, assistant.conversations.create(), "Hello")
-
-    assert isinstance(model, ScriptedModel)
-    assert ("Bash" in model.requests[0].tools) is expected
 
 
 async def test_a_memory_file_that_changes_is_told_in_its_conversation_and_in_the_next_prompt(home: Path) -> None:
@@ -92,27 +72,3 @@ async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:
         await assistant.conversations.trash(conversation.session_id)
         with pytest.raises(SessionNotFoundError):
             assistant.conversations.open(conversation.session_id)
-
-
-async def test_a_guest_has_a_home_that_is_thrown_away_and_nothing_of_the_owner(home: Path) -> None:
-    async with open_guest(home_settings(home, host="0.0.0.0", provider="auto", api_key="key", tools="ask")) as guest:
-        root = guest.workspace.root
-        await say(guest, guest.conversations.create(), "Hello")
-        await guest.reconnect_model()
-        kept = (guest.model.is_language_model, guest.has_file_tools, guest.workspace.root == root)
-
-    assert (kept, root.exists(), home.exists()) == ((False, False, True), False, False)
-
-
-async def test_a_member_has_a_home_of_their_own_and_no_tools_also_with_the_settings_read_anew(home: Path) -> None:
-    pairs = ",".join(f"{name}:{PASSWORD_HASH}" for name in ("ada", "Ben"))
-    settings = home_settings(home, users=pairs, tools="ask")
-    home.mkdir()
-    (home / ".env").write_text(f"PALIMPSEST_USERS={pairs}\nPALIMPSEST_PROVIDER=offline\n")
-    async with open_member(settings, settings.accounts[1]) as member:
-        (member.workspace.root / ".env").write_text("PALIMPSEST_TOOLS=ask\n")
-        before = (member.workspace.root, member.has_file_tools)
-        await member.reconnect_model()
-        after = (member.settings.home, member.has_file_tools)
-
-    assert before == after == (home / "users" / "ben", False)

@@ -51,3 +51,19 @@ def test_findings_are_lines_for_a_person_and_json_for_a_program() -> None:
         {"name": "home", "state": "ok", "text": "fine"},
         {"name": "model", "state": "error", "text": "No key."},
     ]
+
+
+async def test_mcp_servers_are_listed_and_what_is_wrong_with_one_is_told(home: Path) -> None:
+    home.mkdir()
+    told: list[Finding] = []
+    for servers in ('{"web": {"url": "https://example.org"}}', '{"web": {}}'):
+        (home / "mcp.json").write_text(f'{{"mcpServers": {servers}}}', encoding="utf-8")
+        told += [one for one in await examine(home_settings(home, provider="offline")) if one.name == "MCP servers"]
+    assert told == [
+        Finding("MCP servers", "ok", "web"),
+        Finding(
+            "MCP servers",
+            "warning",
+            "The MCP server 'web' in mcp.json cannot be used: it needs either a command or a url.",
+        ),
+    ]

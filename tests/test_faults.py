@@ -111,13 +111,17 @@ def keys_in_files(home: Path) -> list[BlockKey]:
     return [row.key for line in lines if isinstance(row := read_row(line), BlockRow)]
 
 
-async def account_for(home: Path, known: set[BlockKey]) -> None:
-    """Open the home as after a restart and hold every promise about what stands in it to account."""
+async def account_for(home: Path, known: set[BlockKey], inside: Sequence[BlockKey] | None = None) -> None:
+    """Open the home as after a restart and hold every promise about what stands in it to account.
+
+    `inside` is what stood in the context before the restart, where that is known.
+    """
     journalled = keys_in_files(home)
     assert {key: count for key, count in Counter(journalled).items() if count > 1} == {}
     assert known <= set(journalled)
     async with open_assistant(settings_of(home)) as assistant:
         conversation = open_newest(assistant)
+        assert inside is None or context_keys(conversation) == inside
         _account_for_page(conversation, assistant)
         _account_for_context(conversation, assistant)
         await _account_for_undo(conversation, assistant)
@@ -218,18 +222,32 @@ async def _clear(assistant: Assistant, conversation: Conversation) -> None:
 CHANGES = {"turn": _turn, "compact": _compact, "undo": _undo, "edit": _edit, "clear": _clear}
 
 
-def arm(at: int, is_half: bool) -> None:
-    """Kill this process at its disk operation number `at` from now on; `is_half`: a write is carried out in part."""
+def act_at_each_operation(act: Callable[[int], None], is_half: bool) -> None:
+    """Act at every disk operation of this process from now on, by its number: before it, or half way through a write.
+
+    The operations of other threads wait meanwhile; what `act` itself does on the disk is no operation.
+    """
     numbers = itertools.count(1)
+    lock = threading.RLock()
+    acting: list[int] = []
+
+    def acted_at(number: int) -> None:
+        acting.append(number)
+        act(number)
+        acting.clear()
 
     def counted(operation: Callable[..., object]) -> Callable[..., object]:
         def run(*arguments: object, **names: object) -> object:
-            if next(numbers) == at:
-                if is_half and operation is write:
-                    descriptor, content = arguments
-                    write(descriptor, content[: len(content) // 2])
-                os.kill(os.getpid(), signal.SIGKILL)
-            return operation(*arguments, **names)
+            with lock:
+                if acting:
+                    return operation(*arguments, **names)
+                if not is_half:
+                    acted_at(next(numbers))
+                    return operation(*arguments, **names)
+                descriptor, content = arguments
+                written = write(descriptor, content[: len(content) // 2])
+                acted_at(next(numbers))
+                return written + write(descriptor, content[written:])
 
         return run
 
@@ -239,8 +257,8 @@ def arm(at: int, is_half: bool) -> None:
         setattr(os, name, counted(getattr(os, name)))
 
 
-def is_killed(home: Path, change: Change, at: int, is_half: bool) -> bool:
-    """Make the change in a forked child that is killed at an operation; False when the change ended before it."""
+def change_in_child(home: Path, change: Change, act: Callable[[int], None], is_half: bool) -> int:
+    """Make the change in a forked child that acts at each operation of it; the signal that ended the child, or 0."""
     with warnings.catch_warnings():
         # The child uses none of the threads that other tests may have left.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -248,7 +266,7 @@ def is_killed(home: Path, change: Change, at: int, is_half: bool) -> bool:
     if child == 0:
         code = 1
         try:
-            asyncio.run(_change_armed(home, change, at, is_half))
+            asyncio.run(_change_acted_on(home, change, act, is_half))
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -256,17 +274,21 @@ def is_killed(home: Path, change: Change, at: int, is_half: bool) -> bool:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        return True
+        return os.WTERMSIG(status)
     assert os.WEXITSTATUS(status) == 0
-    return False
+    return 0
 
 
-async def _change_armed(home: Path, change: Change, at: int, is_half: bool) -> None:
+async def _change_acted_on(home: Path, change: Change, act: Callable[[int], None], is_half: bool) -> None:
     async with open_assistant(settings_of(home)) as assistant:
         conversation = open_newest(assistant)
-        arm(at, is_half)
+        act_at_each_operation(act, is_half)
         await change(assistant, conversation)
+
+
+def files_in(home: Path) -> dict[Path, bytes | None]:
+    """Everything in a home with its content; None for a folder."""
+    return {path.relative_to(home): path.read_bytes() if path.is_file() else None for path in sorted(home.rglob("*"))}
 
 
 @pytest.mark.parametrize("is_half", [False, True], ids=["before", "within"])
@@ -277,13 +299,30 @@ def test_a_kill_at_any_operation_leaves_every_block_accounted_for_once(
     past: Path, tmp_path: Path, name: str, is_half: bool
 ):
     known = set(keys_in_files(past))
-    for at in itertools.count(1):
-        home = copied(past, tmp_path / "killed")
-        was_killed = is_killed(home, CHANGES[name], at, is_half)
-        asyncio.run(account_for(home, known))
-        if not was_killed:
-            break
-    assert at > 2
+    home, copies = copied(past, tmp_path / "home"), tmp_path / "copies"
+
+    # A kill leaves the files as they stand at that moment: one child copies them at each operation.
+    def copy(number: int) -> None:
+        shutil.copytree(home, copies / f"{number}")
+
+    assert change_in_child(home, CHANGES[name], copy, is_half) == 0
+    count = len(list(copies.iterdir()))
+    assert count > 1
+    before: dict[Path, bytes | None] = {}
+    for left in [*(copies / f"{number}" for number in range(1, count + 1)), home]:
+        # An operation that changed nothing, as the making of a folder that is there, leaves what was accounted for.
+        before, earlier = files_in(left), before
+        if before != earlier:
+            asyncio.run(account_for(left, known))
+
+    # And one is killed in earnest.
+    def kill(number: int) -> None:
+        if number == count // 2 + 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    home = copied(past, tmp_path / "killed")
+    assert change_in_child(home, CHANGES[name], kill, is_half) == signal.SIGKILL
+    asyncio.run(account_for(home, known))
 
 
 # ---------------------------------------------------------------- summarisers that are no help
@@ -462,9 +501,7 @@ async def test_an_operation_the_disk_refuses_costs_nothing_that_stood_there(
             assert started == ended
             await said(assistant, conversation, "hello")
             inside = context_keys(conversation)
-        async with open_assistant(settings_of(home)) as assistant:
-            assert context_keys(open_newest(assistant)) == inside
-        await account_for(home, known)
+        await account_for(home, known, inside)
         if not was_reached():
             break
     assert at > 2

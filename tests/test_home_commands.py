@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -212,3 +214,9 @@ def test_a_conversation_that_is_not_there_is_named(store: Store, arguments: list
 def test_the_list_is_changed_by_the_owner_of_the_home_alone(owned: str, arguments: list[str], capsys: Capture) -> None:
     assert main(["sessions", *arguments]) == 1
     assert owned in capsys.readouterr().err
+
+
+def test_what_needs_no_model_starts_without_the_agent() -> None:
+    code = "import assistant.home_commands, sys; print({'agentscope.agent', 'openai', 'chromadb'} & {*sys.modules})"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
+    assert (finished.stdout.strip(), finished.returncode) == ("set()", 0), finished.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import ShowPace, open_assistant, open_show
+from assistant.assembly import open_assistant, open_show
 from assistant.cli import main
 from assistant.events import (
     CompactionUndone,
@@ -23,6 +23,7 @@ from assistant.events import (
 )
 from assistant.prompts import Language
 from assistant.settings import Settings
+from assistant.show_me import ShowPace
 from tests.fakes.home import said_in, say
 
 STEPS = 10

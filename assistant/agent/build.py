@@ -12,7 +12,6 @@ from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 from pydantic import ValidationError
 
-from assistant.agent.hooks.whole_calls import WholeCallHook
 from assistant.agent.recall import without_recall
 from assistant.sessions.session_file import Session
 
@@ -34,9 +33,7 @@ def build_agent(
     system_prompt: str = "",
     is_sidecar: bool = False,
 ) -> Agent:
-    """The agent; hooks stand outermost first, behind the one that stops calls which were cut off.
-
-    A hook may put its own system prompt before each call.
+    """The agent; hooks stand outermost first, and one may put its own system prompt before each call.
 
     A conversation's agent ends a cancelled reply in a valid state and returns; a sidecar's cancellation goes through.
     """
@@ -45,7 +42,7 @@ def build_agent(
         system_prompt=system_prompt,
         model=model,
         toolkit=toolkit,
-        middlewares=[WholeCallHook(), *hooks],
+        middlewares=list(hooks),
         state=state,
         context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
         react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=is_sidecar),

@@ -16,7 +16,7 @@ from assistant.agent.hooks.system_prompt import SystemPromptHook
 from assistant.artifacts import Artifacts
 from assistant.atomic_io import replace_text
 from assistant.compaction.artifact_reference import ArtifactReader
-from assistant.compaction.budget import Guards, fits_alone
+from assistant.compaction.budget import Guards, fits_alone, next_trigger
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, compact, plan_compaction
 from assistant.compaction.policy import UNDO_RATIO, CompactionPolicy
@@ -306,7 +306,8 @@ class Context:
         parts["pins"] = max(0, rendered - parts["summary"])
         parts["messages"] = max(0, total - sum(parts.values()))
         shown = tuple(ContextPart(name, tokens) for name, tokens in parts.items() if tokens)
-        return ContextMeasured(total, self._policy.threshold, self._policy.max_input_length, shown, shortened)
+        trigger = next_trigger(self._policy, self._guards())
+        return ContextMeasured(total, trigger, self._policy.max_input_length, shown, shortened)
 
     def _pin_items(self) -> list[ContextItem]:
         return [

@@ -18,6 +18,7 @@ from agentscope.tool import ToolChunk, Toolkit
 from assistant.agent.build import build_agent
 from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.hooks.whole_calls import WholeCallHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
 from assistant.agent.system_prompt import cap_together
 from assistant.compaction.code_note import note_by_code
@@ -141,7 +142,7 @@ class Flusher:
             model.model,
             self._toolkit(compaction, language, max_tokens),
             AgentState(),
-            [steps, NoCompression()],
+            [WholeCallHook(self._language), steps, NoCompression()],
             name=FLUSH_NAME,
             system_prompt=render("flush_system", language, today=today.isoformat()),
             is_sidecar=True,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from agentscope.permission import PermissionBehavior, PermissionDecision
 from agentscope.tool import FunctionTool, ToolBase, ToolChunk
 
+from assistant.agent.tool_failures import FailureWords
 from assistant.messages import TextBlock, ToolResultState
 
 
@@ -19,6 +20,7 @@ def own_tool(
         description=description,
         is_read_only=is_read_only,
         is_concurrency_safe=is_read_only,
+        middlewares=[FailureWords()],
         permission=PermissionDecision(behavior=PermissionBehavior.ALLOW, message=""),
     )
 

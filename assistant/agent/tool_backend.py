@@ -183,8 +183,8 @@ class _Program(asyncio.SubprocessProtocol):
         """0 while it runs."""
         return (self._transport.get_returncode() if self._transport else None) or 0
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.SubprocessTransport)
+    def connection_made(self, transport: asyncio.SubprocessTransport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        # Not asked for its class: uvloop, in which the page is served, has one that is no `SubprocessTransport`.
         self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentscope.state import AgentState
-from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, Write
+from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase, Write
 
 from assistant.agent.skills import SkillShelf
 from assistant.agent.tool_backend import ToolBackend
+from assistant.agent.tool_failures import FailureWords
 from assistant.prompts import Language, render
 
 
@@ -61,25 +62,27 @@ def build_toolkit(
     language: Language,
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),
+    outside_tools: Sequence[ToolBase] = (),
 ) -> Toolkit:
     """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
 
-    Without file tools there are no skills: they are read and carried out with them.
+    Without file tools there are no skills, which are read and carried out with them, and no tools from outside.
     """
     tools: list[ToolBase] = list(own_tools)
     if has_file_tools:
-        tools += _file_tools(backend, start_folder, language)
+        tools += [*_file_tools(backend, start_folder, language), *outside_tools]
     return Toolkit(tools=tools, skills_or_loaders=[skills] if skills and has_file_tools else [])
 
 
 def _file_tools(backend: ToolBackend, start_folder: Path, language: Language) -> list[ToolBase]:
+    middlewares: list[ToolMiddlewareBase] = [FailureWords()]
     tools: list[ToolBase] = [
-        Bash(cwd=start_folder, backend=backend),
-        DescribedRead(model_input_types=[], backend=backend),
-        AsideWrite(backend=backend),
-        AsideEdit(backend=backend),
-        Glob(backend=backend),
-        Grep(backend=backend),
+        Bash(cwd=start_folder, backend=backend, middlewares=middlewares),
+        DescribedRead(model_input_types=[], backend=backend, middlewares=middlewares),
+        AsideWrite(backend=backend, middlewares=middlewares),
+        AsideEdit(backend=backend, middlewares=middlewares),
+        Glob(backend=backend, middlewares=middlewares),
+        Grep(backend=backend, middlewares=middlewares),
     ]
     for tool in tools:
         tool.description = render(f"tool_{tool.name.lower()}", language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from assistant.messages import ToolCallBlock, ToolResultBlock, call_arguments
@@ -49,7 +49,19 @@ class ArtifactReference:
 
     def as_metadata(self) -> dict[str, object]:
         """The entries for a block's metadata."""
-        return asdict(self)
+        return {
+            "artifact_id": self.artifact_id,
+            "full_bytes": self.full_bytes,
+            "full_lines": self.full_lines,
+            "has_long_lines": self.has_long_lines,
+            "head_bytes": self.head_bytes,
+            "tail_bytes": self.tail_bytes,
+            "limit_bytes": self.limit_bytes,
+            "is_reading": self.is_reading,
+            "from_line": self.from_line,
+            "from_byte": self.from_byte,
+            "outline": self.outline,
+        }
 
 
 def reference_of(block: ToolResultBlock) -> ArtifactReference | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,6 +92,16 @@ def measure(
         hold = "gate"
     keep = 0 if is_overflow else max(0, min(policy.reserve, left // 2))
     return Budget(occupied, policy.threshold, policy.max_input_length, left, keep, urgency, hold)
+
+
+def next_trigger(policy: CompactionPolicy, guards: Guards) -> int:
+    """The total at which the next compaction starts by itself: the threshold, or more while a guard holds."""
+    levels = [guards.at_last_failure, guards.after_last_compaction]
+    held = [level + policy.guard_tokens for level in levels if level is not None]
+    if guards.at_last_undo is not None:
+        raised = math.ceil(policy.max_input_length * UNDO_RATIO)
+        held.append(min(raised, guards.at_last_undo + policy.guard_tokens))
+    return min(max(policy.threshold, *held), policy.overflow_tokens) if held else policy.threshold
 
 
 def fits_alone(message_tokens: int, fixed_tokens: int, policy: CompactionPolicy) -> bool:

@@ -75,9 +75,12 @@ def statements_of(messages: Sequence[Msg]) -> list[Statement]:
     return list(found.values())
 
 
-def statement_of(text: str, day: str, *, is_pasted: bool = False) -> Statement | None:
+def statement_of(text: str, day: str) -> Statement | None:
     """One line as a statement; None where it says nothing."""
-    key = key_of(text)
+    return _statement(text, key_of(text), day, is_pasted=False)
+
+
+def _statement(text: str, key: str, day: str, *, is_pasted: bool) -> Statement | None:
     if len(key) < _MIN_KEY_CHARS or _EMPTY_WORDS.fullmatch(key):
         return None
     shown = fence_safe(shorten_for_reading(" ".join(text.split()), STATEMENT_BYTES).replace("\n", " "))
@@ -91,7 +94,7 @@ def _sentences(text: str, day: str) -> list[Statement]:
     found: list[Statement] = []
     for number, passage in enumerate(passages):
         is_pasted = len(passages) > _TYPED_SENTENCES and 2 < number < len(passages) - 3
-        statement = statement_of(passage.text, day, is_pasted=is_pasted)
+        statement = _statement(passage.text, passage.key, day, is_pasted=is_pasted)
         if statement is not None:
             found.append(statement)
     return found

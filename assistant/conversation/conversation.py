@@ -1,4 +1,4 @@
-"""One conversation: its agent, its session, the running turn, and everyone who follows it."""
+"""One conversation: what it can be asked to do, one job after the other, and everyone who follows it."""
 
 from __future__ import annotations
 
@@ -11,35 +11,26 @@ from datetime import datetime
 from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
-from assistant.agent.hooks.steps import StepHook
 from assistant.agent.memory_tools import MemoryDesk
-from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
 from assistant.atomic_io import replace_text, storable
-from assistant.bootstrap import finish_bootstrap
 from assistant.compaction.record import CompactionRecord
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
 from assistant.conversation.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
-from assistant.conversation.past import RunningTurn, past_before, past_of
-from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
+from assistant.conversation.past import past_before, past_of, told_change
+from assistant.conversation.turns import Turns
+from assistant.errors import PalimpsestError
 from assistant.events import (
     ApprovalRequested,
     Event,
-    FinishReason,
-    MemoryChanged,
     Notice,
-    Recalled,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
 )
 from assistant.journal.journal import Journal
 from assistant.journal.transcript import DatedChange
-from assistant.memory.log import MemoryChange, MemoryLog
-from assistant.messages import BlockKey, Msg, ToolResultState, UserMsg, block_keys, text_of
-from assistant.models.failures import explain_model_error
-from assistant.prompts import Language, render
+from assistant.memory.log import MemoryLog
+from assistant.messages import BlockKey, Msg, UserMsg, text_of
+from assistant.prompts import Language
 from assistant.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -74,8 +65,7 @@ class Conversation:
         events: EventLog,
         context: Context,
         compaction: MemoryCompactionHook,
-        steps: StepHook,
-        recall: RecallHook | None,
+        turns: Turns,
         desk: MemoryDesk,
         workspace: Workspace,
         language: Callable[[], Language],
@@ -88,15 +78,13 @@ class Conversation:
         self._events = events
         self._context = context
         self._compaction = compaction
-        self._steps = steps
-        self._recall = recall
+        self._turns = turns
         self.desk = desk
         """What the conversation may do with memory, for the person as for the model."""
         self._workspace = workspace
         self._language = language
         self._now = now
         self._jobs: JobQueue[Job] = JobQueue(self._run, events.wake, f"turn of {self.session_id}")
-        self._running: RunningTurn | None = None
         self._kept: list[Event] = []
 
     @property
@@ -134,22 +122,20 @@ class Conversation:
 
         A call that waits for approval is denied with it. A message too long for any request becomes a file.
         """
-        self._refuse_closed()
-        if not self._context.fits_alone(text):
-            self._save_as_file(text)
+        message = self._message(text)
+        if message is None:
             return
-        message = UserMsg("user", storable(text))
         if self.is_running:
             self._keeper.queue(message)
             self._jobs.add(Ask(message))
         else:
-            self._take(message)
+            self._turns.begin(message)
             self._jobs.add(Reply(message))
 
     def take_up_queued(self) -> None:
         """Messages that were queued when the process ended stand in the context now, and wait for *Continue*."""
         if waiting := self._keeper.waiting():
-            self._deny_parked(text_of(waiting[0]))
+            self._turns.deny_parked(text_of(waiting[0]))
             self._keeper.start_turn(*waiting)
             self._keeper.keep()
 
@@ -176,24 +162,21 @@ class Conversation:
 
     def edit(self, message_id: str, text: str) -> None:
         """Ask something else in place of a message in the context; it and all behind it stay in the journal."""
-        self._refuse_closed()
-        if not self._context.fits_alone(text):
-            self._save_as_file(text)
-            return
-        message = UserMsg("user", storable(text))
-        self._keeper.queue(message)
-        self._submit(Edit(message_id, message))
+        message = self._message(text)
+        if message is not None:
+            self._keeper.queue(message)
+            self._submit(Edit(message_id, message))
 
     def compact(self, hint: str = "") -> None:
         """Compact now; while a turn runs, before its next step."""
-        if self._running is not None:
+        if self._turns.running is not None:
             self._compaction.request(hint)
         else:
             self._submit(Compact(hint))
 
     def undo(self) -> None:
         """Take the newest compaction back; while a turn runs, before its next step."""
-        if self._running is not None:
+        if self._turns.running is not None:
             self._compaction.request_undo()
         else:
             self._submit(Undo())
@@ -226,10 +209,11 @@ class Conversation:
         rows = self._journal.rows(self.session_id)
         compaction_id, approvals = self._keeper.session.compaction_id, self._runner.approvals()
         changes = self._written_changes()
-        if self._running is None:
+        running = self._turns.running
+        if running is None:
             return Attached([*past_of(rows, compaction_id, approvals, changes), *self._kept], self._events.end)
-        past = past_before(rows, compaction_id, self._running, approvals, changes)
-        return Attached([*past, *self._kept], self._running.start)
+        past = past_before(rows, compaction_id, running, approvals, changes)
+        return Attached([*past, *self._kept], running.start)
 
     def _written_changes(self) -> list[DatedChange]:
         try:
@@ -310,28 +294,24 @@ class Conversation:
         except Exception as error:
             log.exception("a job of conversation %s failed", self.session_id)
             self.emit(Notice(f"{type(error).__name__}: {error}"))
+        finally:
+            self._keep_requests()
 
     async def _carry_out(self, job: Job) -> None:
         match job:
             case Ask():
-                self._take(job.message)
-                await self._turn(self._reply_to(job.message))
+                self._turns.begin(job.message)
+                await self._turns.reply_to(job.message)
             case Reply():
-                await self._turn(self._reply_to(job.message))
+                await self._turns.reply_to(job.message)
             case Edit():
-                self._drop_from(job)
-                self._take(job.message)
-                await self._turn(self._reply_to(job.message))
+                await self._turns.edit(job.message_id, job.message)
             case Retry():
-                self._drop_answer()
-                await self._turn(self._runner.reply())
+                await self._turns.retry()
             case Continue():
-                if self._runner.parked_calls():
-                    raise PalimpsestError("A call waits for your answer first: allow or deny it.")
-                self._go_on()
-                await self._turn(self._runner.reply())
+                await self._turns.go_on()
             case Answer():
-                await self._answer(job)
+                await self._turns.answer(job.call_id, job.is_allowed)
             case _:
                 await self._change_context(job)
 
@@ -349,125 +329,23 @@ class Conversation:
                 self._context.tell_measure()
                 self.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
 
-    def _take(self, message: Msg) -> None:
-        """The message is in the journal and in the context, and its turn has begun."""
-        text = text_of(message)
-        self._deny_parked(text)
-        self._keeper.start_turn(message)
-        self._begin(RunningTurn(message.id, self._events.end), text)
-
-    async def _answer(self, job: Answer) -> None:
-        if any(call.id == job.call_id for call in self._runner.parked_calls()):
-            self._go_on(is_same_turn=True)
-            await self._turn(self._runner.answer(job.call_id, job.is_allowed))
-
-    async def _reply_to(self, message: Msg) -> AsyncGenerator[Event]:
-        if self._recall is not None:
-            lines = await self._recall.find(text_of(message), self._runner.context)
-            if lines:
-                self._keeper.recall(lines)
-                yield Recalled(lines)
-        async for event in self._runner.reply():
-            yield event
-
-    def _go_on(self, is_same_turn: bool = False) -> None:
-        """A turn goes on from where the context stands; what it told so far is past.
-
-        The model calls that may be made are counted anew, unless the turn only waited for the person.
-        """
-        question_id = self._newest_question_id()
-        self._keeper.keep()
-        past_rows = len(self._journal.rows(self.session_id))
-        parked_ids = frozenset(call.id for call in self._runner.parked_calls())
-        self._begin(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "", is_same_turn)
-
-    def _begin(self, turn: RunningTurn, text: str, is_same_turn: bool = False) -> None:
-        self._events.forget_before(turn.start)
-        self._running = turn
-        self.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._at()))
-        if not is_same_turn:
-            self._steps.start_turn()
-
-    async def _turn(self, reply: AsyncGenerator[Event]) -> None:
-        assert self._running is not None
-        turn_id = self._running.turn_id
-        try:
-            reason, error = await self._follow_reply(reply)
-            try:
-                self._keeper.end_turn(turn_id, reason, error)
-            except (OSError, PalimpsestError) as failure:
-                log.exception("the end of turn %s could not be written", turn_id)
-                error = error or _explain_unwritten(failure)
-            self._tell_end(turn_id, reason, error)
-            if finish_bootstrap(self._workspace):
-                self.emit(
-                    Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
-                )
-        finally:
-            self._running = None
-            self._keep_requests()
-
     def _keep_requests(self) -> None:
-        """What was asked for before the next step, when no step came."""
+        """What was asked for before the next step of a turn, when no step came."""
         is_undo_requested, hint = self._compaction.take_requests()
         if hint is not None:
             self._jobs.add(Compact(hint), is_next=True)
         if is_undo_requested:
             self._jobs.add(Undo(), is_next=True)
 
-    async def _follow_reply(self, reply: AsyncGenerator[Event]) -> tuple[FinishReason, str]:
-        try:
-            async for event in reply:
-                self.emit(event)
-        except StepLimitError as limit:
-            self.emit(Notice(str(limit), "info"))
-            return "max_steps", ""
-        except OutputLimitError:
-            # The end of the turn tells it, with the tokens of the call that was cut.
-            return "output_limit", ""
-        except asyncio.CancelledError:
-            self._runner.keep_unsaved()
-            self._close_open_calls()
-            return "interrupted", ""
-        except Exception as error:
-            log.exception("a turn of conversation %s failed", self.session_id)
-            self._runner.keep_unsaved()
-            self._close_open_calls()
-            explained = _explain_unwritten(error) if isinstance(error, OSError) else explain_model_error(error)
-            return "interrupted", explained
-        if self._runner.parked_calls():
-            return "awaiting_approval", ""
-        return self._runner.translator.finish_reason, ""
-
-    def _tell_end(self, turn_id: str, reason: FinishReason, error: str) -> None:
-        self._context.tell_measure()
-        if error:
-            self.emit(TurnFailed(turn_id, error, self._at()))
-            return
-        translator = self._runner.translator
-        if reason == "completed" and not translator.has_told:
-            self.emit(Notice("The model ended its turn without a word. Ask again, or retry."))
-        self.emit(TurnFinished(turn_id, reason, translator.input_tokens, translator.output_tokens, self._at()))
-
-    def _drop_answer(self) -> None:
-        question_id = self._newest_question_id()
-        index = next(i for i, message in enumerate(self._runner.context) if message.id == question_id)
-        text = text_of(self._runner.context[index])
-        self._keeper.drop(block_keys(self._runner.context[index + 1 :]), "retry")
-        self._begin(RunningTurn(question_id, self._events.end), text)
-
-    def _drop_from(self, job: Edit) -> None:
-        context = self._runner.context
-        index = next((i for i, message in enumerate(context) if message.id == job.message_id), None)
-        if index is None or context[index].role != "user":
-            self._keeper.drop(block_keys([job.message]), "edit")
-            raise PalimpsestError(
-                "This message was folded into the summary and cannot be edited. Undo the compaction first."
-            )
-        self._keeper.drop(block_keys(context[index:]), "edit")
+    def _message(self, text: str) -> Msg | None:
+        """What the person says; None where no request could hold it, and it waits as a file to be read in parts."""
+        self._refuse_closed()
+        if self._context.fits_alone(text):
+            return UserMsg("user", storable(text))
+        self._save_as_file(text)
+        return None
 
     def _save_as_file(self, text: str) -> None:
-        """A message that no request could hold is not sent; it waits as a file to be read in parts."""
         path = self._workspace.files_folder / f"message-{self._now():%Y-%m-%d-%H%M%S-%f}.txt"
         replace_text(path, text)
         tokens, limit = self._context.tokens_of(text), self._context.policy.max_input_length
@@ -477,37 +355,3 @@ class Conversation:
                 f"It was saved as files/{path.name}: ask to have it read in parts."
             )
         )
-
-    def _newest_question_id(self) -> str:
-        for message in reversed(self._runner.context):
-            if message.role == "user":
-                return message.id
-        raise PalimpsestError("There is no message to go on from.")
-
-    def _deny_parked(self, text: str) -> None:
-        if self._runner.parked_calls():
-            output = render("tool_denied", self._language(), text=text)
-            for event in self._runner.close_open_calls(output, ToolResultState.DENIED):
-                self.emit(event)
-            self._keeper.keep()
-
-    def _close_open_calls(self) -> None:
-        output = render("tool_interrupted", self._language())
-        for event in self._runner.close_open_calls(output, ToolResultState.INTERRUPTED):
-            self.emit(event)
-
-    def _at(self) -> str:
-        return self._now().isoformat(timespec="milliseconds")
-
-
-def told_change(change: MemoryChange) -> MemoryChanged:
-    """A change to a memory file as readers are told of it."""
-    return MemoryChanged(change.path, change.writer, change.diff, change.change_id)
-
-
-def _explain_unwritten(error: OSError | PalimpsestError) -> str:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return (
-        f"The conversation could not be written to disk ({reason}). What was said stands here as long as the program "
-        "runs and is written with the next turn that can be."
-    )

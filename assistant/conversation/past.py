@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from assistant.events import ApprovalRequested, Event, MemoryChanged, ToolFinished, TurnFailed, TurnFinished
 from assistant.journal.rows import BlockRow, Row
 from assistant.journal.transcript import DatedChange, events_of_rows
+from assistant.memory.log import MemoryChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ def past_before(
     if not turn.parked_ids:
         return history
     return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
+
+
+def told_change(change: MemoryChange) -> MemoryChanged:
+    """A change to a memory file as readers are told of it."""
+    return MemoryChanged(change.path, change.writer, change.diff, change.change_id)
 
 
 def _parked(history: Sequence[Event], call_ids: Collection[str], approvals: Sequence[ApprovalRequested]) -> list[Event]:

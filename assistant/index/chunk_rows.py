@@ -10,7 +10,7 @@ from assistant.index.calibration_texts import SAMPLES_VERSION
 from assistant.index.chunker import CHUNKER_VERSION, Chunk, ChunkKind
 from assistant.index.terms import TERMS_VERSION
 
-_VERSION = f"2/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
+_VERSION = f"3/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sources (
@@ -26,6 +26,7 @@ CREATE INDEX chunks_by_source ON chunks (source_id);
 CREATE INDEX chunks_by_day ON chunks (day);
 CREATE INDEX chunks_without_vector ON chunks (id) WHERE kind = 'tool_result';
 CREATE INDEX chunks_pending ON chunks (id) WHERE is_pending = 1;
+CREATE INDEX chunks_embedded ON chunks (key, commonness) WHERE is_pending = 0;
 CREATE TABLE removed_keys (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='porter unicode61 remove_diacritics 2');
 """

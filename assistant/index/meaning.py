@@ -47,6 +47,12 @@ class NearChunk:
     """The cosine less what the question has in common with every text, and the chunk with every question."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _AskedQuestion:
+    text: str
+    vector: npt.NDArray[np.float32]
+
+
 class Meaning:
     """Makes the vectors that are missing and finds the nearest ones. Usable only once `open` has returned."""
 
@@ -60,6 +66,7 @@ class Meaning:
         self._is_store_damaged = False
         self._calibration = embedder.calibration
         self._centring: Centring | None = None
+        self._last_question: _AskedQuestion | None = None
         self._space = VectorSpace(embedder.name, 0, CHUNKER_VERSION)
 
     @property
@@ -71,6 +78,7 @@ class Meaning:
         """Load the embedder, open the store and compare it with the chunk rows. Raises `IndexingError`."""
         dimensions = await self.embedder.open()
         self._space = VectorSpace(self.embedder.name, dimensions, CHUNKER_VERSION)
+        self._last_question = None
         await asyncio.to_thread(self._open_files)
         measured = await self._measure()
         self._centring = measured.centring
@@ -118,24 +126,32 @@ class Meaning:
 
     async def nearest(self, question: str, count: int) -> list[NearChunk] | None:
         """The nearest chunks, nearest first; None while too few vectors are made. Raises `IndexingError`."""
-        if not await asyncio.to_thread(self.is_complete_enough):
+        if not self.is_complete_enough():
             return None
-        vectors = await self.embedder.embed([question])
-        if vectors.shape != (1, self._space.dimensions):
-            raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
-        return await asyncio.to_thread(self._nearest, vectors[0], count)
+        return await asyncio.to_thread(self._nearest, await self._vector_of(question), count)
 
     async def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question, centred; nothing of it is kept. Raises `IndexingError`."""
-        vectors = await self.embedder.embed([question, *texts])
+        asked, vectors = await self._vector_of(question), await self.embedder.embed(texts)
         centring = _opened(self._centring)
-        cosines = vectors[1:] @ vectors[0] - centring.commonness(vectors[1:]) - centring.generality(vectors[0])
+        cosines = vectors @ asked - centring.commonness(vectors) - centring.generality(asked)
         return [float(cosine) for cosine in cosines]
 
     async def purge(self) -> None:
         """Leave no vector of a text that no chunk has, neither in the cache nor in the store."""
+        self._last_question = None
         await asyncio.to_thread(self._keep_only_used, 0)
         self.distrust_store()
+
+    async def _vector_of(self, question: str) -> npt.NDArray[np.float32]:
+        """That of the last question is kept: what was found by it is often quoted by it a moment later."""
+        last = self._last_question
+        if last is None or last.text != question:
+            vectors = await self.embedder.embed([question])
+            if vectors.shape != (1, self._space.dimensions):
+                raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
+            last = self._last_question = _AskedQuestion(question, vectors[0])
+        return last.vector
 
     async def _measure(self) -> Measurement:
         cache, name, dimensions = _opened(self._cache), self._space.model, self._space.dimensions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,12 +84,12 @@ def fuse(
     word_weight, vector_weight = (1.0 - VECTOR_WEIGHT) * trust, VECTOR_WEIGHT
     if not words or not vectors:
         word_weight = vector_weight = 1.0
-    scores = {
-        chunk_id: word_weight * words.get(chunk_id, 0.0) + vector_weight * vectors.get(chunk_id, 0.0)
-        for chunk_id in [*words, *(key for key in vectors if key not in words)]
-    }
-    ordered = heapq.nsmallest(count, ((-score, chunk_id) for chunk_id, score in scores.items()))
-    return [Candidate(chunk_id, -score) for score, chunk_id in ordered]
+    scores = {chunk_id: word_weight * share for chunk_id, share in words.items()}
+    for chunk_id, closeness in vectors.items():
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + vector_weight * closeness
+    # Both sorts keep the order of equals: of two equal scores the smaller id comes first.
+    ordered = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return [Candidate(chunk_id, scores[chunk_id]) for chunk_id in ordered[:count]]
 
 
 def word_trust(shares: Iterable[float]) -> float:
@@ -136,8 +135,9 @@ def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk]
     for candidate in candidates:
         if (chunk := chunks.get(candidate.chunk_id)) is not None:
             share, cosine = shares.get(candidate.chunk_id, 0.0), grounds.cosines.get(candidate.chunk_id)
-            evidence = Evidence(share, cosine, direction_of(grounds.question.text, chunk.text))
-            own[candidate.chunk_id] = calibration.relevance(evidence)
+            # Scripts count where a vector tells of meaning; to look at those of a text costs more than all the rest.
+            direction = "within" if cosine is None else direction_of(grounds.question.text, chunk.text)
+            own[candidate.chunk_id] = calibration.relevance(Evidence(share, cosine, direction))
     best = min(max(own.values(), default=0.0), 1.0)
     company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
     return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}

@@ -173,11 +173,13 @@ class Journal:
         with self._guard, hold_lock(self._folder / "journal"):
             session_ids = {row.session_id for row in rows if isinstance(row, BlockRow)}
             standing = {session_id: self._read_on(session_id).keys for session_id in session_ids}
-            new_rows = [
+            # Most blocks of a long conversation stand there already, so they are left out before all else.
+            missing = (
                 row
-                for row in _without_repeats(rows, set())
+                for row in rows
                 if not isinstance(row, BlockRow) or written_key(row.key) not in standing[row.session_id]
-            ]
+            )
+            new_rows = list(_without_repeats(missing, set()))
             if new_rows:
                 path = _file_to_append(self._folder, self._now())
                 _append(path, [row_line(row) for row in new_rows])
@@ -258,9 +260,10 @@ def _without_repeats(rows: Iterable[Row], left_out: set[BlockKey]) -> Iterable[R
     seen: set[tuple[str, BlockKey]] = set()
     for row in rows:
         if isinstance(row, BlockRow):
-            if row.key in left_out or (row.session_id, row.key) in seen:
+            key = row.key
+            if key in left_out or (row.session_id, key) in seen:
                 continue
-            seen.add((row.session_id, row.key))
+            seen.add((row.session_id, key))
         yield row
 
 

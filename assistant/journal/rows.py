@@ -152,11 +152,13 @@ def line_start(session_id: str) -> bytes:
 
 def written_text(text: str) -> str:
     """The text as it reads once it went through the journal: a lone surrogate becomes U+FFFD."""
-    return encode(text).decode()
+    return text if text.isascii() else encode(text).decode()
 
 
 def written_key(key: BlockKey) -> BlockKey:
     """The key as it reads once it went through the journal."""
+    if key.message_id.isascii() and key.block_id.isascii():
+        return key
     return BlockKey(written_text(key.message_id), key.kind, written_text(key.block_id))
 
 

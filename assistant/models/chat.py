@@ -76,6 +76,11 @@ class ChatModel:
         """True when nothing that is said leaves this machine."""
         return self.provider == "offline" or is_loopback(self.address)
 
+    @property
+    def who_answers(self) -> str:
+        """One line: who answers, and how it was found."""
+        return self.how if self.is_language_model else f"The built-in assistant answers, no language model. {self.how}"
+
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""
         if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):

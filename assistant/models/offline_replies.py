@@ -128,7 +128,7 @@ def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
         case ToolResultState.INTERRUPTED:
             return texts.interrupted
         case ToolResultState.ERROR:
-            return texts.failed.format(result=_fenced(outcome.shown))
+            return texts.failed.format(result=_fenced(outcome.shown)) if outcome.shown else texts.failed_silently
         case _:
             return None
 

@@ -125,7 +125,13 @@ _RUN = _patterns(
 )
 _REMEMBER = _patterns(
     _PLEASE + r"(?:remember|note|keep in mind|write down|don'?t forget)(?:\s*:|\s+that\b)?\s+(?P<text>.+)$",
-    _ASKING + r"(?:记住|记下来?|记一下|别忘了)[：:，,\s]*(?P<text>.+)$",
+    _ASKING + r"(?:记住|记下来?|记一下|别忘了)[：:，,\s]*(?P<text>.{2,})$",
+    # The request may come last, behind the end of what is to be kept.
+    r"^(?P<text>.+?)[.,;!]\s+(?:(?:and|so|please)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind"
+    r"|note (?:that|this)(?: down)?|write (?:that|this|it) down|don'?t forget(?: that| this| it)?)(?:,? please)?"
+    + _END,
+    r"^(?P<text>.+?)[。，,；;.！!\s]\s*(?:请|麻烦)?你?(?:帮我)?(?:记住|记下来?|记一下|别忘了)(?:这一?点|这件事|这个|它)?[吧哦啊]?"
+    + _END,
 )
 _SEARCH = _patterns(
     _PLEASE + r"(?:which|what|in which) files? (?:contains?|mentions?|has|have)\s+(?P<text>.+?)" + _END,

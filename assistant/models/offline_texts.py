@@ -53,6 +53,7 @@ class OfflineTexts:
     more: str
     denied: str
     failed: str
+    failed_silently: str
     interrupted: str
 
     @property
@@ -130,6 +131,7 @@ _ENGLISH = OfflineTexts(
     more="… and {count} more.",
     denied="You did not allow it, so I left it.",
     failed="That did not work:\n\n{result}",
+    failed_silently="That did not work, and the tool did not say why.",
     interrupted="That was interrupted before it ended. Ask again to have it done.",
 )
 
@@ -192,6 +194,7 @@ _CHINESE = OfflineTexts(
     more="……还有 {count} 个。",
     denied="你没有允许，所以我没有做。",
     failed="没有成功：\n\n{result}",
+    failed_silently="没有成功，工具也没有说明原因。",
     interrupted="还没有做完就被打断了。需要的话请再说一次。",
 )
 

@@ -19,7 +19,7 @@ from assistant.models.chunk_stream import CheckedStream
 from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
 from assistant.models.json_calls import read_json_calls
 from assistant.models.output_limit import with_cut_told
-from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter
+from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
 from assistant.models.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.server_report import is_loopback
 from assistant.models.whole_characters import with_whole_characters
@@ -66,14 +66,18 @@ class OpenAICompatibleModel(OpenAIChatModel):
         choice = tool_choice if tools else None
         request = super()._call_api
 
+        async def ask_once() -> Answer:
+            body = with_messages(generate_kwargs, await self._tidy.format(messages))
+            return await request(model_name, [], tools or None, choice, **body)
+
         async def ask() -> Answer:
             try:
-                return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+                return await ask_once()
             except ProviderFailure as error:
                 if self._tidy.merges_roles or not wants_alternating_roles(error):
                     raise
             self._tidy.merges_roles = True
-            return await request(model_name, messages, tools or None, choice, **generate_kwargs)
+            return await ask_once()
 
         stream = await self._line.open(messages, ask)
         if self._reads_json_calls and tools:
@@ -116,7 +120,8 @@ class DashScopeModel(DashScopeChatModel):
         request = super()._call_api
 
         async def ask() -> Answer:
-            return await request(model_name, messages, tools or None, choice, **kwargs)
+            body = with_messages(kwargs, await self.formatter.format(messages))
+            return await request(model_name, [], tools or None, choice, **body)
 
         return self._line.tell(await self._line.open(messages, ask))
 

@@ -15,9 +15,8 @@ MODES: tuple[Mode, ...] = ("light", "standard", "aggressive")
 TARGET_TOKENS: dict[Mode, int] = {"light": 6_000, "standard": 4_000, "aggressive": 2_500}
 ESTIMATORS: tuple[EstimatorName, ...] = ("mixed", "chinese", "english", "code", "auto")
 
-# A command may remove 5,000 lines; a model that follows the skill by hand, 100.
+# A command may remove 5,000 lines; the skill lets a model that follows it by hand remove 100.
 SCRIPT_MAX_ITERATIONS = 5_000
-MODEL_MAX_ITERATIONS = 100
 SECOND_CUT_CHARS = 200
 
 

@@ -23,21 +23,19 @@ from assistant.ui.face import (
     SUGGESTIONS,
     Face,
     Tab,
-    empty_face,
-    face_of,
     listed_compactions,
     listed_sessions,
     quiet_face,
-    streamed_face,
     with_edit,
     without_edit,
 )
 from assistant.ui.full_text import full_text_html
-from assistant.ui.live import UPDATES_PER_SECOND, LiveView, LiveViews
+from assistant.ui.live import LiveView, LiveViews
 from assistant.ui.loading import Loaded, Loading
 from assistant.ui.model_panel import model_tab_html
 from assistant.ui.render import Window, answer_text, window_on_message
 from assistant.ui.safe_text import one_line
+from assistant.ui.screens import Screens
 from assistant.ui.search_panel import find_question
 from assistant.ui.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash
 
@@ -57,18 +55,15 @@ class ChatDesk:
     def __init__(self, loading: Loading, views: LiveViews) -> None:
         self._loading = loading
         self._views = views
-        # A tab shows one thing at a time: what was asked for last holds its ticket, what came before stops showing.
-        self._tickets: dict[str, int] = {}
-        self._following: set[str] = set()
-        self._report: ConnectionReport | None = None
+        self._screens = Screens(views)
 
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[Face]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
-        if tab_hash in self._tickets:
+        if self._screens.knows(tab_hash):
             # A quick hand pressed a button before the browser told that the page is there.
             yield Face()
             return
-        ticket = self._take_ticket(tab_hash)
+        ticket = self._screens.take_ticket(tab_hash)
         if self._loading.loaded is None:
             yield quiet_face(card("loading"), is_loading=True)
         try:
@@ -76,13 +71,13 @@ class ChatDesk:
         except PalimpsestError as error:
             yield quiet_face(card("not_loaded", error=str(error)), is_loading=True)
             return
-        if not self._holds(tab_hash, ticket):
+        if not self._screens.holds(tab_hash, ticket):
             yield Face()
             return
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
-        async for face in self._show(loaded, Tab(session_id), tab_hash):
+        async for face in self._screens.show(loaded, Tab(session_id), tab_hash):
             yield face
 
     async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
@@ -98,7 +93,7 @@ class ChatDesk:
         view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
         view.touch()
         tab = Tab(view.conversation.session_id)
-        async for face in self._follow(loaded, view, tab, tab_hash, clear_composer=True):
+        async for face in self._screens.follow(loaded, view, tab, tab_hash, clear_composer=True):
             yield face
 
     async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
@@ -108,7 +103,7 @@ class ChatDesk:
             gr.Warning(_NO_LONGER)
             yield without_edit(Face())
             return
-        view = self._view(loaded, tab.session_id)
+        view = self._screens.view(loaded, tab.session_id)
         question = question_of(view, draft.message_id)
         if question is None or view.is_running or not text.strip():
             gr.Warning(
@@ -121,13 +116,13 @@ class ChatDesk:
             yield with_edit(Face(), draft_of(view, question), text)
             return
         view.edit(draft.message_id, text.strip())
-        async for face in self._follow(loaded, view, Tab(tab.session_id), tab_hash, closes_edit=True):
+        async for face in self._screens.follow(loaded, view, Tab(tab.session_id), tab_hash, closes_edit=True):
             yield face
 
     async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
         """Show an empty conversation; it comes into being with its first message."""
         loaded = await self._loading.ready()
-        async for face in self._show(loaded, Tab(), tab_hash):
+        async for face in self._screens.show(loaded, Tab(), tab_hash):
             yield face
 
     async def compact(self, hint: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
@@ -137,15 +132,15 @@ class ChatDesk:
             gr.Info("There is nothing to compact yet.")
             yield Face()
             return
-        view = self._view(loaded, tab.session_id)
+        view = self._screens.view(loaded, tab.session_id)
         view.conversation.compact(hint.strip())
-        async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
+        async for face in self._screens.follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
     async def look_ahead(self, tab: Tab) -> AsyncIterator[Face]:
         """Show what compacting now would fold."""
         loaded = await self._loading.ready()
-        view = self._view(loaded, tab.session_id) if tab.session_id else None
+        view = self._screens.view(loaded, tab.session_id) if tab.session_id else None
         if view is None or view.is_running:
             gr.Info("A turn is running: look again when it has ended." if view else "There is nothing to compact yet.")
             yield Face()
@@ -155,19 +150,11 @@ class ChatDesk:
     def tick(self, tab: Tab, tab_hash: str) -> Face | None:
         """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
         loaded = self._loading.loaded
-        if loaded is None or not tab.session_id or tab_hash in self._following:
-            return None
-        try:
-            view = self._view(loaded, tab.session_id)
-        except PalimpsestError:
-            # The next thing the person does in this tab tells why.
-            return None
-        return face_of(loaded, view, tab, self._report) if view.version != tab.shown else None
+        return None if loaded is None else self._screens.news(loaded, tab, tab_hash)
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
-        self._tickets.pop(tab_hash, None)
-        self._following.discard(tab_hash)
+        self._screens.leave(tab_hash)
 
     async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
         """What a button of a card does. A target the server does not know as pending is refused."""
@@ -195,16 +182,13 @@ class ChatDesk:
                 gr.Warning(_NO_LONGER)
                 yield Face()
             case _:
-                view = self._view(loaded, tab.session_id)
+                view = self._screens.view(loaded, tab.session_id)
                 async for face in self._act_on(loaded, view, name, target, tab, tab_hash):
                     yield face
 
     async def _act_on(
         self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab, tab_hash: str
     ) -> AsyncIterator[Face]:
-        if name == "copy":
-            yield Face(copied=_copied_html(answer_text(view.transcript, target)))
-            return
         if name in _NOT_WHILE_RUNNING and view.is_running:
             gr.Warning(_RUNNING)
             yield Face()
@@ -213,14 +197,14 @@ class ChatDesk:
             yield shown
             return
         if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
-            async for face in self._follow(loaded, view, replace(tab, window=window), tab_hash):
+            async for face in self._screens.follow(loaded, view, replace(tab, window=window), tab_hash):
                 yield face
             return
         if name == "stop":
             await view.conversation.stop()
         elif not change(view, name, target):
             gr.Warning(_NO_LONGER)
-        async for face in self._follow(loaded, view, replace(tab, window=Window()), tab_hash):
+        async for face in self._screens.follow(loaded, view, replace(tab, window=Window()), tab_hash):
             yield face
 
     async def _act_at_once(self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab) -> Face | None:
@@ -243,11 +227,11 @@ class ChatDesk:
                 text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
                 return Face(pane=str(full_text_html(target, text)))
             case "pin" | "unpin" if pin(view, name, target):
-                return face_of(loaded, view, tab, self._report)
+                return self._screens.face(loaded, view, tab)
             case "undo-change" if target in view.transcript.change_ids:
                 at_home = loaded.assistant.at_home(tab.session_id)
                 await asyncio.to_thread(undo_change, at_home, target, tab.session_id)
-                return face_of(loaded, view, tab, self._report)
+                return self._screens.face(loaded, view, tab)
             case _:
                 return None
 
@@ -262,7 +246,7 @@ class ChatDesk:
             async for face in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
                 yield replace(face, pane=pane)
             return
-        face = face_of(loaded, self._view(loaded, tab.session_id), tab, self._report) if tab.session_id else Face()
+        face = self._screens.face(loaded, self._screens.view(loaded, tab.session_id), tab) if tab.session_id else Face()
         yield replace(face, pane=pane, sessions=listed_sessions(loaded.assistant, tab.session_id))
 
     async def _open(
@@ -278,93 +262,26 @@ class ChatDesk:
         window = Window()
         if message_ids:
             question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
-            entries = self._view(loaded, session_id).transcript.entries
+            entries = self._screens.view(loaded, session_id).transcript.entries
             window = window_on_message(entries, [question_id, *message_ids])
-        async for face in self._show(loaded, Tab(session_id, window), tab_hash):
+        async for face in self._screens.show(loaded, Tab(session_id, window), tab_hash):
             yield face
-
-    async def _show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
-        problem = None
-        if tab.session_id:
-            try:
-                view = self._view(loaded, tab.session_id)
-            except PalimpsestError as error:
-                problem = error
-            else:
-                async for followed in self._follow(loaded, view, tab, tab_hash, closes_edit=True):
-                    yield followed
-                return
-        ticket = self._take_ticket(tab_hash)
-        yield without_edit(self._face_of_none(loaded, problem))
-        # What this tab followed until now may have sent its last update at the same moment.
-        await asyncio.sleep(2 / UPDATES_PER_SECOND)
-        # Drawn anew: a click may have changed it meanwhile, and an old face would take that back.
-        yield self._face_of_none(loaded, problem) if self._holds(tab_hash, ticket) else Face()
-
-    def _face_of_none(self, loaded: Loaded, problem: PalimpsestError | None) -> Face:
-        """The face without a conversation, or without the one that cannot be opened."""
-        return empty_face(loaded, self._report, "" if problem is None else str(problem))
-
-    async def _follow(
-        self,
-        loaded: Loaded,
-        view: LiveView,
-        tab: Tab,
-        tab_hash: str,
-        clear_composer: bool = False,
-        closes_edit: bool = False,
-    ) -> AsyncIterator[Face]:
-        ticket = self._take_ticket(tab_hash)
-        self._following.add(tab_hash)
-        tab = replace(tab, shown=view.version)
-        face = face_of(loaded, view, tab, self._report)
-        # The person may be writing the next message: the composer is touched only to empty it.
-        # What was looked ahead to is no longer so.
-        face = replace(face, preview="")
-        face = without_edit(face) if closes_edit else face
-        yield replace(face, composer="") if clear_composer else face
-        compactions = view.transcript.compactions
-        try:
-            async for version in view.updates(tab.shown):
-                if not self._holds(tab_hash, ticket):
-                    break
-                tab = replace(tab, shown=version)
-                # The panel tells of a compaction while the turn that it happened in goes on.
-                is_compacted = compactions != (compactions := view.transcript.compactions)
-                yield face_of(loaded, view, tab, self._report) if is_compacted else streamed_face(view, tab)
-            # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
-            is_current = self._holds(tab_hash, ticket)
-            yield face_of(loaded, view, replace(tab, shown=view.version), self._report) if is_current else Face()
-        finally:
-            if self._holds(tab_hash, ticket):
-                self._following.discard(tab_hash)
-
-    def _take_ticket(self, tab_hash: str) -> int:
-        self._following.discard(tab_hash)
-        self._tickets[tab_hash] = self._tickets.get(tab_hash, 0) + 1
-        return self._tickets[tab_hash]
-
-    def _holds(self, tab_hash: str, ticket: int) -> bool:
-        return self._tickets.get(tab_hash) == ticket
-
-    def _view(self, loaded: Loaded, session_id: str) -> LiveView:
-        return self._views.of(loaded.assistant.conversations.open(session_id))
 
     async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> Face:
         if name == "recall":
             loaded.assistant.is_recall_on = target == "on"
-            return Face(model=model_tab_html(loaded.assistant, self._report))
+            return Face(model=model_tab_html(loaded.assistant, self._screens.report))
         try:
             if name == "reconnect":
                 await loaded.assistant.reconnect_model()
-                self._report = None
+                self._screens.report = None
             else:
-                self._report = await loaded.assistant.test_connection()
+                self._screens.report = await loaded.assistant.test_connection()
         except PalimpsestError as error:
-            self._report = ConnectionReport(False, str(error))
+            self._screens.report = ConnectionReport(False, str(error))
         if not tab.session_id:
-            return empty_face(loaded, self._report)
-        return face_of(loaded, self._view(loaded, tab.session_id), tab, self._report)
+            return self._screens.empty_face(loaded)
+        return self._screens.face(loaded, self._screens.view(loaded, tab.session_id), tab)
 
 
 async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:

@@ -11,6 +11,7 @@ from assistant.memory.log import MemoryChange
 from assistant.ui.cards import card
 from assistant.ui.diff import added_and_removed, diff_html
 from assistant.ui.times import full_time
+from assistant.ui.writers import told_writer
 
 _MAX_SHOWN = 40
 
@@ -38,5 +39,5 @@ def history_html(
 def _shown(change: MemoryChange, writer: str, is_current: bool) -> _ShownVersion:
     added, removed = added_and_removed(change.diff)
     return _ShownVersion(
-        change.change_id, full_time(change.at), writer, added, removed, diff_html(change.diff), is_current
+        change.change_id, full_time(change.at), told_writer(writer), added, removed, diff_html(change.diff), is_current
     )

@@ -13,22 +13,12 @@ from assistant.memory.provenance import LineOrigin
 from assistant.ui.cards import card
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import full_time
+from assistant.ui.writers import told_writer
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.sessions.sessions import SessionSummary
 
-_WRITERS = {
-    "owner": "you, in this program",
-    "assistant": "the assistant",
-    "flush": "the flush, after a compaction",
-    "program": "the program, after a compaction",
-    "outside": "an editor or another program",
-    "template": "the template of a new home",
-    "first copy": "whoever made the file: it was there before this program first saw it",
-    "forget": "forget, which took something out of it",
-    "tidy": "tidy, which you accepted",
-}
 _MAX_REPLACED = 8
 
 
@@ -64,4 +54,4 @@ def _written(change: MemoryChange, writer: str, sessions: Sequence[SessionSummar
         target = " ".join(place for place in places if place)
     elif change.session_id:
         title = "a conversation that is in this list no longer"
-    return _Written(_WRITERS.get(writer, writer), full_time(change.at), title, target)
+    return _Written(told_writer(writer), full_time(change.at), title, target)

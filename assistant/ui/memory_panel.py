@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from assistant.errors import ConflictError, PalimpsestError
-from assistant.memory.log import MemoryChange, log_lines, unified_diff
+from assistant.memory.log import MemoryChange, unified_diff
 from assistant.memory.merge import Conflict, Merge, merge
 from assistant.memory.notes import Note
 from assistant.memory.provenance import writer_of
@@ -16,38 +15,13 @@ from assistant.ui.cards import card
 from assistant.ui.diff import diff_html
 from assistant.ui.file_history import history_html
 from assistant.ui.loading import Loaded
-from assistant.ui.memory_list import FileList, KnownFile, ListView, SeenFile, known_files, list_mark, with_seen
+from assistant.ui.memory_list import FileList, KnownFile, ListView, known_files, list_mark, with_seen
+from assistant.ui.open_files import OpenFile, as_file_text, is_edited, mark_of, opened_file
 
 WRITER = "owner"
 FIRST_FILE = "MEMORY.md"
-# What ends a text for the page's script, too.
-_SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
-    chr(code) for code in range(0x2000, 0x200B)
-)
 _LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
 _GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    """The file in the editor of one tab: how it stood on disk and what the editor was given. No name: none yet.
-
-    `home` is the sample conversation in whose home it is, empty for the person's own. `told_digest` is the version on
-    disk that the person was told of. `listed` is the mark of the list as drawn.
-    """
-
-    name: str = ""
-    home: str = ""
-    base: str = ""
-    base_digest: str = ""
-    given: str = ""
-    told_digest: str = ""
-    listed: str = ""
-    state: str = ""
-    has_history: bool = False
-    month: str = ""
-    since_ns: int = 0
-    seen: tuple[SeenFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +68,7 @@ class MemoryDesk:
             return MemoryFace(file, problem=str(error))
         is_same = (name, home) == (file.name, file.home)
         kept = file if home == file.home else OpenFile(home=home)
-        opened = replace(_opened(kept, note), has_history=file.has_history and is_same)
+        opened = replace(opened_file(kept, note), has_history=file.has_history and is_same)
         return self._drawn(at, opened, note.text, files)
 
     def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryFace:
@@ -165,7 +139,7 @@ class MemoryDesk:
             return MemoryFace(file, head=_head(file, str(error)))
         if note.digest != file.base_digest:
             if not has_words:
-                return self._drawn(at, _opened(file, note), note.text, files)
+                return self._drawn(at, opened_file(file, note), note.text, files)
             if file.told_digest != note.digest:
                 return self._told(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
@@ -180,13 +154,13 @@ class MemoryDesk:
         home = home_key(loaded, here)
         at = home_of(loaded, home) or loaded
         files = known_files(at)
-        found = [note for note in _readable(at, files) if _mark(note.text) == given]
-        if words is None or _mark(words) == given:
+        found = [note for note in _readable(at, files) if mark_of(note.text) == given]
+        if words is None or mark_of(words) == given:
             return self.reload(loaded, found[0].name, file, here) if found else self._switched(loaded, file, here)
         if len(found) != 1:
             lost = OpenFile(home=home, given=given)
             return MemoryFace(lost, head=_head(lost, _LOST))
-        return self._refreshed(at, _opened(OpenFile(home=home), found[0]), "not saved", files)
+        return self._refreshed(at, opened_file(OpenFile(home=home), found[0]), "not saved", files)
 
     def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """What changed on disk since the file was opened."""
@@ -234,7 +208,9 @@ class MemoryDesk:
         if change is not None and note.digest != change.digest:
             # Somebody wrote since; the next look takes that up.
             note = Note(file.name, at.assistant.memory_log.text_after(change), change.digest)
-        return self._drawn(at, _opened(file, note), None if _mark(note.text) == _mark(words) else note.text, files)
+        return self._drawn(
+            at, opened_file(file, note), None if mark_of(note.text) == mark_of(words) else note.text, files
+        )
 
     def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
         file = replace(file, told_digest=note.digest, state="not saved")
@@ -292,31 +268,6 @@ def home_of(loaded: Loaded, home: str) -> Loaded | None:
     return None if assistant is loaded.assistant else replace(loaded, assistant=assistant)
 
 
-def is_edited(file: OpenFile, words: str | None) -> bool:
-    """True when the editor holds other words than it was given; it strips both ends of what it is given."""
-    return bool(file.name) and words is not None and _mark(words) != file.given
-
-
-def as_file_text(words: str) -> str:
-    """The editor's words as a file: one newline at the end, an empty file stays empty."""
-    text = words.replace("\r\n", "\n").rstrip()
-    return f"{text}\n" if text else ""
-
-
-def disk_line(file: OpenFile, words: str | None, number: int) -> int | None:
-    """The line of the file as it was opened that stands at a line of the editor; None for one not saved yet."""
-    shown = (as_file_text(file.base.strip()) if words is None else words.replace("\r\n", "\n")).split("\n")
-    if not 0 < number <= len(shown):
-        return None
-    lines = [line.rstrip("\n") for line in log_lines(file.base)]
-    head = next((index for index, line in enumerate(lines) if line.strip()), 0)
-    if not is_edited(file, words):
-        return number + head
-    wanted = shown[number - 1]
-    places = [index for index, line in enumerate(lines, 1) if line == wanted]
-    return min(places, key=lambda place: abs(place - head - number), default=None)
-
-
 def _merged(file: OpenFile, words: str, note: Note) -> Merge:
     mine = as_file_text(words)
     if note.digest == file.base_digest:
@@ -332,23 +283,6 @@ def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
         lines += [f"-{line}" for line in conflict.theirs.split("\n")]
         lines += [f"+{line}" for line in conflict.mine.split("\n")]
     return "\n".join(lines)
-
-
-def _opened(file: OpenFile, note: Note) -> OpenFile:
-    return replace(
-        file,
-        name=note.name,
-        base=note.text,
-        base_digest=note.digest,
-        told_digest=note.digest,
-        given=_mark(note.text),
-    )
-
-
-def _mark(text: str) -> str:
-    """The same that the page's script makes of the editor's words."""
-    bare = text.replace("\r\n", "\n").replace("\r", "\n").strip(_SPACE)
-    return hashlib.sha256(bare.encode("utf-8", "replace")).hexdigest()
 
 
 def _view(file: OpenFile) -> ListView:

@@ -11,12 +11,13 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.chat import refusal_text
-from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, unchanged
+from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of, unchanged
 from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
 from assistant.ui.loading import Loaded
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, disk_line, home_key, home_of
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace, home_key, home_of
 from assistant.ui.memory_tasks import Task, TaskDesk, TaskFace
+from assistant.ui.open_files import OpenFile, disk_line
 from assistant.ui.rooms import Room, Rooms
 
 # With the editor's words comes what the editor was given, so that they never count for another file; the words stay
@@ -40,7 +41,7 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
     async def act(
         words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
-        acted = carry_out(words or "", task, tab, rooms.enter(request), str(request.session_hash or ""), event)
+        acted = carry_out(words or "", task, tab, rooms.enter(request), tab_of(request), event)
         async for values in _tell_refusals(acted, len(outputs)):
             yield values
 
@@ -159,7 +160,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     inputs = [parts.memory.editor, parts.chat.tab]
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
-        room, tab_hash = rooms.enter(request), str(request.session_hash or "")
+        room, tab_hash = rooms.enter(request), tab_of(request)
         try:
             loaded = await room.loading.ready()
             async with room.files.lock(tab_hash):
@@ -169,7 +170,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             yield unchanged(len(outputs))
 
     async def poll(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        room, tab_hash = rooms.entered(request), str(request.session_hash or "")
+        room, tab_hash = rooms.entered(request), tab_of(request)
         loaded = room.loading.loaded if room else None
         if room is None or loaded is None:
             return unchanged(len(outputs))
@@ -184,7 +185,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
-            room.files.leave(str(request.session_hash or ""))
+            room.files.leave(tab_of(request))
 
     demo.load(load, None, outputs, **QUEUED)
     parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
@@ -195,7 +196,7 @@ def _wire_save(parts: Parts, rooms: Rooms) -> None:
     outputs = parts.memory.outputs()
 
     async def save(sent: str | None, tab: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        saved = carry_out(_held(sent), rooms.enter(request), str(request.session_hash or ""))
+        saved = carry_out(_held(sent), rooms.enter(request), tab_of(request))
         async for values in _tell_refusals(saved, len(outputs)):
             yield values
 

@@ -8,15 +8,13 @@ import importlib
 import inspect
 import os
 import socket
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assistant.accounts import Account, SignIn
 from assistant.errors import PalimpsestError, SettingsError
 from assistant.settings import Settings
 from assistant.ui.cards import card
@@ -24,10 +22,10 @@ from assistant.ui.guard import Guard, known_hosts
 from assistant.ui.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
-    from gradio import Blocks, Request
+    from gradio import Blocks
 
     from assistant.assembly import Assistant
-    from assistant.ui.rooms import Rooms, WhoAsks
+    from assistant.ui.rooms import Rooms
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -36,7 +34,6 @@ _GUEST_BANNER = (
     "and without tools; half an hour after you leave it is wiped. Run it on your own machine to keep your words."
 )
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
-_SIGN_IN = "Palimpsest: sign in. Too many wrong passwords let a name wait for a minute."
 
 
 def import_gradio() -> None:
@@ -101,6 +98,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
 
     from assistant.ui.layout import head, theme
     from assistant.ui.rooms import Rooms
+    from assistant.ui.sign_in import SIGN_IN_MESSAGE, check_password, owner_of, who_asks
     from assistant.ui.visitors import VisitorCookie
 
     first_page = asyncio.Event()
@@ -110,14 +108,14 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     async def keep_open(person: str, loading: Loading) -> None:
         await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
-    rooms = Rooms(_who_asks(settings), keep_open)
+    rooms = Rooms(who_asks(settings), keep_open)
     demo = build(settings, rooms)
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
         # The assistants live in the loop that serves the page, and end with it.
         if not settings.has_guests:
-            rooms.open(_owner(settings))
+            rooms.open(owner_of(settings))
         sweeping = asyncio.create_task(rooms.keep_sweeping(), name="rooms")
         try:
             yield
@@ -152,8 +150,8 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
             max_file_size="1mb",
             theme=theme(),
             head=head(),
-            auth=_sign_in(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
-            auth_message=_SIGN_IN,
+            auth=check_password(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
+            auth_message=SIGN_IN_MESSAGE,
             app_kwargs={"middleware": [guard, *([cookie] if settings.has_guests else [])], "lifespan": lifespan},
         )
     except OSError as error:
@@ -200,43 +198,10 @@ def serve(settings: Settings) -> int:
 
 
 def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
-    """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
-    from assistant.assembly import open_assistant, open_guest, open_member
+    """The assistant of a person, brought in with all it imports only now."""
+    from assistant import people
 
-    if settings.has_guests:
-        return open_guest(settings, address)
-    member = next((account for account in settings.accounts[1:] if account.name == person), None)
-    return open_member(settings, member, address) if member else open_assistant(settings, address)
-
-
-def _owner(settings: Settings) -> str:
-    return settings.accounts[0].name if settings.accounts else ""
-
-
-def _who_asks(settings: Settings) -> WhoAsks:
-    from assistant.ui.visitors import visitor_of
-
-    if settings.has_guests:
-        return visitor_of
-    if settings.accounts:
-        return _signed_in
-    return lambda _: ""
-
-
-def _signed_in(request: Request) -> str:
-    if not request.username:
-        raise PalimpsestError("You are no longer signed in. Load the page again.")
-    return request.username
-
-
-def _sign_in(accounts: Sequence[Account]) -> Callable[[str, str], Awaitable[bool]]:
-    # Gradio awaits it, though its types do not say so: a hash takes the processor for a tenth of a second.
-    sign_in = SignIn(accounts, time.monotonic)
-
-    async def check(name: str, password: str) -> bool:
-        return await asyncio.to_thread(sign_in.check, name, password)
-
-    return check
+    return people.open_person(settings, person, address)
 
 
 async def _keep_open(

@@ -32,6 +32,7 @@ from assistant.ui.entries import (
 )
 from assistant.ui.safe_text import one_line, safe_markdown, with_visible_controls
 from assistant.ui.times import short_time
+from assistant.ui.writers import told_writer
 
 _SHOWN_CHARS = 6_000
 _STATE_TEXTS: dict[RowState, str] = {
@@ -141,7 +142,9 @@ class _ShownChange:
         added, removed = added_and_removed(change.diff)
         written, gone = _first_line(change.diff, "plus"), _first_line(change.diff, "minus")
         preview = one_line(written or (f"without: {gone}" if gone else ""), 90)
-        return cls(change.path, change.writer, change.change_id, preview, added, removed, diff_html(change.diff))
+        return cls(
+            change.path, told_writer(change.writer), change.change_id, preview, added, removed, diff_html(change.diff)
+        )
 
 
 def _first_line(diff: str, kind: DiffKind) -> str:

@@ -11,6 +11,7 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.chat import ChatDesk
+from assistant.ui.event_values import tab_of
 from assistant.ui.live import LiveViews
 from assistant.ui.loading import Loading
 from assistant.ui.memory_panel import MemoryDesk
@@ -152,7 +153,7 @@ class Rooms:
         await self._keep_open(person, loading)
 
     def _person(self, request: gr.Request) -> str:
-        person, tab = self._who_asks(request), str(request.session_hash or "")
+        person, tab = self._who_asks(request), tab_of(request)
         if self._tabs.setdefault(tab, person) != person:
             raise PalimpsestError(_FOREIGN_TAB)
         while len(self._tabs) > _MAX_TABS:

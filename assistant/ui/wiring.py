@@ -1,4 +1,8 @@
-"""What happens on each event of the page. No event is public, and every argument is checked by who receives it."""
+"""What happens on each event of the page. No event is public, and every argument is checked by who receives it.
+
+Each event first finds the room of whoever asks: `enter` opens it, `entered` only looks, `_speak_in` also takes on the
+time zone of the browser.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.chat import tell_refusals
 from assistant.ui.edit_box import Draft
-from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, unchanged
+from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of, unchanged
 from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
 from assistant.ui.memory_wiring import wire_memory
@@ -38,20 +42,20 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room = rooms.enter(request)
-        async for face in room.chat.load(str(request.query_params.get("c", "")), _tab_hash(request)):
+        async for face in room.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
             if room.loading.loaded is not None:
                 room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield face.values()
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = rooms.enter(request)
-        await _follow_zone(room, request)
-        async for face in tell_refusals(room.chat.send(text, shown, _tab_hash(request))):
-            yield face.values()
+        room = await _speak_in(rooms, request)
+        async for values in _shown(room.chat.send(text, shown, tab_of(request))):
+            yield values
 
     async def start_new(request: gr.Request) -> AsyncIterator[Values]:
-        async for face in tell_refusals(rooms.enter(request).chat.start_new(_tab_hash(request))):
-            yield face.values()
+        room = rooms.enter(request)
+        async for values in _shown(room.chat.start_new(tab_of(request))):
+            yield values
 
     demo.load(load, None, outputs, **QUEUED)
     composer.submit(send, [composer, tab], outputs, **QUEUED)
@@ -64,9 +68,9 @@ def _wire_edit(parts: Parts, rooms: Rooms) -> None:
     chat = parts.chat
 
     async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        desk = rooms.enter(request).chat
-        async for face in tell_refusals(desk.send_again(text, draft, shown, _tab_hash(request))):
-            yield face.values()
+        room = await _speak_in(rooms, request)
+        async for values in _shown(room.chat.send_again(text, draft, shown, tab_of(request))):
+            yield values
 
     gr.on(
         [chat.edit_text.submit, parts.send_again.click],
@@ -83,29 +87,28 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
         action = action_of(event)
-        room = rooms.enter(request)
-        await _follow_zone(room, request)
-        async for face in tell_refusals(room.chat.act(action.name, action.target, shown, _tab_hash(request))):
-            yield face.values()
+        room = await _speak_in(rooms, request)
+        async for values in _shown(room.chat.act(action.name, action.target, shown, tab_of(request))):
+            yield values
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = rooms.enter(request)
-        await _follow_zone(room, request)
-        async for face in tell_refusals(room.chat.compact(hint, shown, _tab_hash(request))):
-            yield face.values()
+        room = await _speak_in(rooms, request)
+        async for values in _shown(room.chat.compact(hint, shown, tab_of(request))):
+            yield values
 
     async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        async for face in tell_refusals(rooms.enter(request).chat.look_ahead(shown)):
-            yield face.values()
+        room = rooms.enter(request)
+        async for values in _shown(room.chat.look_ahead(shown)):
+            yield values
 
     async def tick(shown: Tab, request: gr.Request) -> Values:
         room = rooms.entered(request)
-        face = room.chat.tick(shown, _tab_hash(request)) if room else None
+        face = room.chat.tick(shown, tab_of(request)) if room else None
         return unchanged(len(outputs)) if face is None else face.values()
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
-            room.chat.leave(_tab_hash(request))
+            room.chat.leave(tab_of(request))
 
     parts.chat_bus.select(act, tab, outputs, **QUEUED)
     compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **QUEUED)
@@ -145,12 +148,16 @@ def _zone_name(request: gr.Request) -> str:
     return str(request.cookies.get(ZONE_COOKIE, ""))
 
 
-async def _follow_zone(room: Room, request: gr.Request) -> None:
-    """What is said now is said in this browser's zone."""
+async def _speak_in(rooms: Rooms, request: gr.Request) -> Room:
+    """The room of whoever says something, which is said in their browser's zone from now on."""
+    room = rooms.enter(request)
     # Where the assistant cannot be had, the conversation's side of the page says why.
     with suppress(PalimpsestError):
         (await room.loading.ready()).assistant.store.clock.follow(_zone_name(request))
+    return room
 
 
-def _tab_hash(request: gr.Request) -> str:
-    return str(request.session_hash or "")
+async def _shown(faces: AsyncIterator[Face]) -> AsyncIterator[Values]:
+    """The values of each face; a refusal is told in the tab."""
+    async for face in tell_refusals(faces):
+        yield face.values()

@@ -89,6 +89,17 @@ async def test_a_flush_writes_lines_and_tells_it_in_the_conversation(home: Path)
     assert set(model.requests[3].tools) == {"read", "add_lines"}
 
 
+async def test_a_line_that_was_cut_off_is_not_written_and_the_model_gives_it_again(home: Path) -> None:
+    half = call(
+        "add_lines", '{"file": "USER.md", "heading": "Preferences", "lines": ["I am allergic to o', "call_half0001"
+    )
+    requests = await flushed(home, [half], [add(["I am allergic to oats."])], [text("NO_REPLY")])
+    assert [output.splitlines()[0] for output in results_in(requests[1])] == [
+        "This call was cut off before its arguments were complete, so it was not run."
+    ]
+    assert [line for line in user_file(home).splitlines() if "allergic" in line] == [OAT]
+
+
 async def test_a_flush_that_was_cut_off_is_done_at_the_next_start_with_what_it_wrote_shown(home: Path) -> None:
     script = [[text("Noted.")], [text("Noted.")], [text(SUMMARY)], [add(["I am allergic to oats."])], [asyncio.Event()]]
     model = ScriptedModel(script)

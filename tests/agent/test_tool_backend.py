@@ -14,6 +14,8 @@ from agentscope.tool import Grep
 from assistant.agent.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
 from assistant.messages import TextBlock, ToolResultState
 
+pytestmark = pytest.mark.page_loop
+
 
 @pytest.fixture
 def written() -> list[tuple[Path, str]]:

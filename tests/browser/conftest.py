@@ -48,6 +48,10 @@ class Chat:
         self.page.locator("#new-chat").click()
         self.page.locator(".p-welcome .p-suggestion").first.wait_for()
 
+    def open_session(self, title: str) -> None:
+        """Open a conversation from the list."""
+        self.page.locator("#sessions .p-session", has_text=title).click()
+
     def say(self, text: str) -> None:
         """Type a message and press Enter."""
         self.page.locator("#composer textarea").fill(text)

@@ -62,6 +62,37 @@ def test_a_conversation_and_a_memory_outlive_the_process(context: BrowserContext
         expect(chat.page.locator("#sessions .p-selected")).to_contain_text("Remember that my sister")
 
 
+def test_the_built_in_assistant_looks_into_the_folder_and_runs_a_command(context: BrowserContext, home: Path) -> None:
+    with running_app(home) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        (home / "files" / "harbour.md").write_text("Ferry at 9:15\n", encoding="utf-8")
+        chat.say("What is in my workspace?")
+        chat.wait_for_end()
+        expect(chat.page.locator("#chat")).to_contain_text("harbour.md")
+        chat.start_new()
+        chat.say("run `echo from-the-shell | tr a-z A-Z`")
+        chat.page.get_by_role("button", name="Allow once").click()
+        chat.wait_for_end()
+        expect(chat.page.locator("#chat")).to_contain_text("FROM-THE-SHELL")
+        copied = chat.page.locator("#chat .copy_code_button .check").last
+        expect(copied).to_have_css("opacity", "0")
+
+
+def test_words_not_sent_yet_outlive_a_reload(context: BrowserContext, home: Path) -> None:
+    with running_app(home) as address:
+        chat = Chat(context.new_page(), address)
+        chat.open()
+        chat.page.locator("#composer textarea").fill("Half a thought about the ferry")
+        chat.open()
+        expect(chat.page.locator("#composer textarea")).to_have_value("Half a thought about the ferry")
+        chat.page.locator("#composer textarea").press("Enter")
+        chat.wait_for_end()
+        expect(chat.page.locator("#chat")).to_contain_text("Half a thought about the ferry")
+        chat.open()
+        expect(chat.page.locator("#composer textarea")).to_have_value("")
+
+
 def test_a_home_that_another_process_owns_is_told_on_the_page(context: BrowserContext, home: Path) -> None:
     with running_app(home) as first, running_app(home) as second:
         owner = Chat(context.new_page(), first)

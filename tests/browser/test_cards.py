@@ -97,7 +97,7 @@ def test_the_context_tab_shows_what_the_model_sees(chat: Chat) -> None:
 
 
 def test_the_past_is_loaded_piece_by_piece_and_opened_at_a_compaction(chat: Chat) -> None:
-    chat.page.get_by_role("button", name="Lisbon trip").click()
+    chat.open_session("Lisbon trip")
     chat.page.get_by_text("Question 40 about the trip").wait_for()
     assert "Question 21 about" not in chat.answers
     chat.page.get_by_role("button", name="Load earlier").click()

@@ -12,7 +12,7 @@ ID = "00000000-0000-0000-0000-00000000000a"
 
 
 def test_a_reference_survives_the_metadata_of_a_block() -> None:
-    reference = ArtifactReference(ID, 9_000, 90, True, 60, 30, 100, is_reading=True, from_line=None, from_byte=7)
+    reference = ArtifactReference(ID, 9_000, 90, True, 60, 30, 100, True, None, 7, "# a heading")
     block = ToolResultBlock(id="c1", name="Bash", output="", metadata={"diff": "kept", **reference.as_metadata()})
     assert reference_of(block) == reference
 

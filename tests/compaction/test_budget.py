@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from assistant.compaction.budget import Budget, Guards, Occupied, fits_alone, measure
+from assistant.compaction.budget import Budget, Guards, Occupied, fits_alone, measure, next_trigger
 from assistant.compaction.policy import policy_for
 
 COPAW = policy_for("copaw", 100_000)
@@ -106,3 +108,28 @@ def test_at_overflow_only_what_is_always_kept_stays() -> None:
 def test_a_message_that_cannot_fit_even_alone_is_known_before_it_is_sent() -> None:
     assert fits_alone(90_000, 4_999, COPAW)
     assert not fits_alone(90_000, 5_000, COPAW)
+
+
+@pytest.mark.parametrize(
+    ("guards", "expected"),
+    [
+        pytest.param(Guards(), 70_000, id="nothing holds"),
+        pytest.param(Guards(at_last_undo=72_000), 82_000, id="until new content after an undo"),
+        pytest.param(Guards(at_last_undo=85_000), 90_000, id="at most nine tenths after an undo"),
+        pytest.param(Guards(after_last_compaction=20_000), 70_000, id="long after a compaction"),
+        pytest.param(Guards(after_last_compaction=65_000), 75_000, id="soon after a compaction"),
+        pytest.param(Guards(at_last_failure=94_000), 95_000, id="never above overflow"),
+    ],
+)
+def test_the_next_trigger_is_where_a_compaction_starts_by_itself(guards: Guards, expected: int) -> None:
+    assert next_trigger(COPAW, guards) == expected
+
+
+_LEVELS = st.none() | st.integers(0, 95_000)
+
+
+@given(st.builds(Guards, _LEVELS, _LEVELS, _LEVELS))
+def test_nothing_starts_below_the_next_trigger_and_something_at_it(guards: Guards) -> None:
+    trigger = next_trigger(COPAW, guards)
+    assert measure(full(trigger - 1), COPAW, guards).urgency == "none"
+    assert measure(full(trigger), COPAW, guards).urgency != "none"

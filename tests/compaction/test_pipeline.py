@@ -218,7 +218,7 @@ def test_a_manual_compaction_ignores_the_threshold_and_hands_over_its_hint_as_da
 def test_a_manual_compaction_of_a_short_conversation_says_why_nothing_was_done() -> None:
     outcome = run(request(chat(1), SMALL, reason="manual"), ScriptedAsk([good]))
     assert outcome.record is None
-    assert "Nothing was compacted" in outcome.notices[0].text
+    assert "Nothing to compress yet" in outcome.notices[0].text
 
 
 def test_a_refused_request_is_compacted_whatever_the_count_says() -> None:

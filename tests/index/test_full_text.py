@@ -96,7 +96,10 @@ def test_a_term_in_very_many_chunks_is_still_told_of_each(full_text: FullText) -
     put(full_text, "memory/a.md", text)
     asked = read_question("common rare", TODAY)
     ids = [hit.chunk_id for hit in full_text.rank(asked)]
-    assert full_text.shares(asked, ids)[ids[0]] == pytest.approx(1.0)
+    everything = full_text.shares(asked, ids)
+    assert everything[ids[0]] == pytest.approx(1.0)
+    assert 0.0 < everything[ids[1]] < 0.01
+    assert full_text.shares(asked, ids[:2]) == {chunk_id: everything[chunk_id] for chunk_id in ids[:2]}
 
 
 def test_a_common_word_alone_does_not_find_where_very_many_chunks_have_a_rarer_one(full_text: FullText) -> None:
@@ -220,6 +223,15 @@ def test_what_is_known_of_vectors_goes_with_their_model(full_text: FullText) -> 
             changes.mark_pending([chunk.key])
             changes.mark_present([chunk.key])
         assert (chunk.key in full_text.embedded([chunk.key])) is is_embedded
+
+
+def test_only_chunks_whose_vectors_are_made_are_told_of(full_text: FullText) -> None:
+    put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee")
+    one, two = full_text.pending(10)
+    with full_text.changing() as changes:
+        changes.mark_embedded([one], [0.5])
+    assert full_text.embedded([one.key, two.key, "unknown"]) == {one.key: EmbeddedChunk(2, 0.5)}
+    assert full_text.embedded([]) == {}
 
 
 def test_a_thousand_edits_leave_the_index_as_large_as_it_was(full_text: FullText, tmp_path: Path) -> None:

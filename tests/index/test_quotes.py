@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from assistant.index.chunker import JournalText
 from assistant.index.quotes import Place, Quote, QuotedRow, Sentence, make_quote, sentences_of, share_of, wants_meaning
 from assistant.index.search import SNIPPET_CHARS, SearchHit
+from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, write
 
 AT = "2026-11-29T10:00:00+00:00"
@@ -114,6 +115,18 @@ async def test_a_question_that_finds_only_itself_finds_nothing(tmp_path: Path) -
         answer = await index.search("How tall is the tower?")
         assert answer.hits != ()
         assert await index.quote("How tall is the tower?", answer.hits, {"m2"}) == ()
+
+
+async def test_a_question_is_embedded_once_for_the_places_and_for_their_sentences(tmp_path: Path) -> None:
+    write(tmp_path, "memory/a.md", "Train at nine. Hotel Alma.\n")
+    embedder = HashEmbedder()
+    async with opened(tmp_path, embedder) as index:
+        embedder.embedded.clear()
+        for question in ("warm bed", "warm bed", "early start"):
+            await index.search(question)
+            await index.quote(question, [hit_of("Train at nine. Hotel Alma.")])
+    sentences = ["Train at nine.", "Hotel Alma."]
+    assert embedder.embedded == ["warm bed", *sentences, *sentences, "early start", *sentences]
 
 
 async def test_a_line_of_a_note_is_that_of_the_file(tmp_path: Path) -> None:

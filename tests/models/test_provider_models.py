@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import threading
@@ -11,7 +12,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from agentscope.agent import Agent
-from agentscope.model import ChatModelBase, ChatResponse, FinishedReason
+from agentscope.model import ChatModelBase, ChatResponse, DashScopeChatModel, FinishedReason, OpenAIChatModel
 from agentscope.tool import FunctionTool, Toolkit
 
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError
@@ -27,6 +28,7 @@ from assistant.messages import (
     block_text,
 )
 from assistant.models.provider_models import DashScopeModel, OpenAICompatibleModel
+from assistant.models.request_form import TidyOpenAIFormatter
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.strictness import Dialect
@@ -119,6 +121,41 @@ async def test_usage_is_what_the_provider_reports(make_model: MakeModel):
 
     assert chunks[-1].usage is not None
     assert chunks[-1].usage.input_tokens == provider.log[0].tokens
+
+
+@both_classes
+@pytest.mark.parametrize("merges_roles", [False, True])
+async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_model: MakeModel, merges_roles: bool):
+    messages = [
+        SystemMsg("system", "You help."),
+        UserMsg("user", "1+2?"),
+        UserMsg("user", "多么好 😀?"),
+        AssistantMsg(
+            "palimpsest",
+            [
+                ThinkingBlock(thinking="A sum."),
+                TextBlock(text="I add."),
+                ToolCallBlock(id="sum", name="add", input='{"first": 1, "second": 2}'),
+                ToolResultBlock(id="sum", name="add", output="3", state="success"),  # type: ignore[arg-type]
+            ],
+        ),
+        UserMsg("user", "Thanks."),
+    ]
+    with StrictProvider(SequencePlayer(Reply(text="Three."), Reply(text="Three."))) as provider:
+        async with closing(make_model(provider)) as model:
+            if isinstance(model.formatter, TidyOpenAIFormatter):
+                model.formatter.merges_roles = merges_roles
+            theirs = DashScopeChatModel if isinstance(model, DashScopeModel) else OpenAIChatModel
+            extra = {"extra_body": {"top_k": 3}, "temperature": 0.5}
+            for ask in (functools.partial(theirs._call_api, model), model._call_api):
+                stream = await ask("strict-7b", messages, [ADD_SCHEMA], None, **extra)  # type: ignore[arg-type]
+                assert not isinstance(stream, ChatResponse)
+                assert [block_text(block) async for chunk in stream for block in chunk.content][-1] == "Three."
+
+    # As text, so that the order is compared too.
+    theirs_sent, ours_sent = (json.dumps(entry.body, ensure_ascii=False) for entry in provider.log)
+    assert ours_sent == theirs_sent
+    assert "多么好" in ours_sent
 
 
 @both_classes

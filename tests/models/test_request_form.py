@@ -18,7 +18,13 @@ from assistant.messages import (
     UserMsg,
 )
 from assistant.models.call_ids import fresh_call_id
-from assistant.models.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, merge_roles, tidy_messages
+from assistant.models.request_form import (
+    TidyDashScopeFormatter,
+    TidyOpenAIFormatter,
+    merge_roles,
+    tidy_messages,
+    with_messages,
+)
 from tests.fakes.strictness import refuse_malformed
 
 TEXTS = st.sampled_from(["", " ", "\n", "word", "多么好", '{"a": 1}', "two\nlines"])
@@ -92,3 +98,13 @@ def test_a_picture_stays_a_part_beside_its_text():
     assert tidy_messages([{"role": "user", "name": "a person", "content": content}]) == [
         {"role": "user", "content": [{"type": "text", "text": "Look"}, picture]}
     ]
+
+
+def test_messages_go_in_the_extra_body_beside_what_else_stands_there():
+    wire: list[dict[str, object]] = [{"role": "user", "content": "Hello"}]
+
+    assert with_messages({}, wire) == {"extra_body": {"messages": wire}}
+    assert with_messages({"top_p": 0.5, "extra_body": {"top_k": 3}}, wire) == {
+        "top_p": 0.5,
+        "extra_body": {"top_k": 3, "messages": wire},
+    }

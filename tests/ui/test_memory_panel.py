@@ -10,7 +10,8 @@ import pytest
 
 from assistant.models.scripted import ScriptedModel
 from assistant.ui.loading import Loaded
-from assistant.ui.memory_panel import MemoryDesk, MemoryFace, OpenFile, as_file_text, disk_line, is_edited
+from assistant.ui.memory_panel import MemoryDesk, MemoryFace
+from assistant.ui.open_files import OpenFile, is_edited
 from tests.fakes.conversation import fake_assistant
 from tests.fakes.home import scripted_assistant
 
@@ -175,11 +176,6 @@ def test_a_new_note_appears_in_the_list(desk: MemoryDesk, loaded: Loaded, home: 
     assert "2026-12-01.md" in (desk.poll(loaded, face.file, (face.text or "").strip()).files or "")
 
 
-@pytest.mark.parametrize(("editor", "text"), [("", ""), ("  \n", ""), ("a\r\nb", "a\nb\n"), ("a\n\n\n", "a\n")])
-def test_a_file_ends_with_one_new_line(editor: str, text: str) -> None:
-    assert as_file_text(editor) == text
-
-
 def test_a_version_from_the_history_is_restored_as_a_change_of_its_own(
     desk: MemoryDesk, loaded: Loaded, home: Path
 ) -> None:
@@ -210,7 +206,7 @@ def test_no_version_of_another_file_and_none_over_unsaved_words_is_restored(
 def test_the_first_version_of_a_file_names_no_outsider(desk: MemoryDesk, loaded: Loaded) -> None:
     saved = desk.save(loaded, opened(desk, loaded).file, "mine")
     history = desk.toggle_history(loaded, saved.file).history or ""
-    assert "first copy" in history
+    assert "whoever made the file" in history
     assert "outside" not in history
 
 
@@ -251,14 +247,6 @@ def test_many_notes_stand_by_month_and_are_found_by_day(desk: MemoryDesk, loaded
     assert (desk.toggle_month(loaded, "2025-02", month.file).files or "").count("daily note") == 10
     assert desk.open_day(loaded, "2024-05-17", face.file, None).text == "# 2024-05-17.md\n"
     assert "no note of 1999" in (desk.open_day(loaded, "1999-01-01", face.file, None).problem or "")
-
-
-def test_a_line_of_the_editor_is_found_on_disk(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
-    (home / "MEMORY.md").write_text("\n\n# Memory\n- one\n- two\n", "utf-8")
-    file = opened(desk, loaded).file
-    assert [disk_line(file, "# Memory\n- one\n- two", number) for number in (1, 3, 4, 0)] == [3, 5, None, None]
-    assert disk_line(file, "# Memory\n- new\n- one\n- two", 2) is None
-    assert disk_line(file, "# Memory\n- new\n- one\n- two", 4) == 5
 
 
 async def test_the_sample_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:

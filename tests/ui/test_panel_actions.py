@@ -150,10 +150,8 @@ async def test_no_change_of_another_conversation_is_undone(
     assert "Likes tea" in (home / "USER.md").read_text("utf-8")
 
 
-async def test_a_sample_is_offered_only_where_no_language_model_answers(
-    desk: ChatDesk, assistant: FakeAssistant
-) -> None:
-    assert "sample conversation" not in str((await last(desk.start_new("tab"))).messages)
+async def test_a_sample_is_offered_whoever_answers(desk: ChatDesk, assistant: FakeAssistant) -> None:
+    assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
     assistant.model = OFFLINE
     assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
     await last(desk.act("show", "", Tab(), "tab"))

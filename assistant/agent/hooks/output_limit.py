@@ -1,4 +1,7 @@
-"""Ends a turn whose answer the provider cut at its output limit, and lets no call run that was cut with it."""
+"""Ends a turn whose answer the provider says it cut at the output limit; a call that was cut with it is refused first.
+
+A call that was cut without a word from the provider is known by its text: see `whole_calls`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ Answer = ChatResponse | AsyncGenerator[ChatResponse, None]
 
 
 class OutputLimitHook(MiddlewareBase):
-    """AgentScope mends the arguments of a call that was cut, and half a command can be another command."""
+    """Listens for where an answer was cut, and looks at what stands there once the step is over."""
 
     def __init__(self, language: Callable[[], Language]) -> None:
         self._language = language
@@ -54,7 +57,7 @@ class OutputLimitHook(MiddlewareBase):
         self._cut_steps += 1
         call = _cut_call(agent)
         if call is not None:
-            output = render("tool_output_cut", self._language(), tokens=self._cut_tokens)
+            output = render("tool_call_cut", self._language(), tokens=self._cut_tokens)
             call.state = ToolCallState.FINISHED
             result = ToolResultBlock(id=call.id, name=call.name, output=output, state=ToolResultState.ERROR)
             agent.state.context[-1].content.append(result)

@@ -1,4 +1,8 @@
-"""A call that was cut off in the middle of its arguments does not run; the model is told, and gives it again."""
+"""Runs whole calls only: one whose text breaks off in the middle of its arguments is refused, and made again.
+
+Many servers cut an answer at its limit and do not say so; then the call's own text is the only sign. Where they say so,
+`output_limit` has refused it already.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
-_CUT_OFF = (
-    "The call was cut off in the middle of its arguments, so it did not run. "
-    "Give it again, with less in it: write a long text in several calls."
-)
+from assistant.prompts import Language, render
 
 
 class WholeCallHook(MiddlewareBase):
@@ -21,6 +22,9 @@ class WholeCallHook(MiddlewareBase):
 
     AgentScope mends broken JSON, and half a command or half a file is another one than the model meant.
     """
+
+    def __init__(self, language: Callable[[], Language]) -> None:
+        self._language = language
 
     async def on_check_permission(
         self,
@@ -30,7 +34,8 @@ class WholeCallHook(MiddlewareBase):
     ) -> PermissionDecision:
         """Deny what ends within a text; leave the rest to the next."""
         if ends_within_text(input_kwargs["tool_call"].input):
-            return PermissionDecision(behavior=PermissionBehavior.DENY, message=_CUT_OFF, bypass_immune=True)
+            refusal = render("tool_call_cut", self._language(), tokens=None)
+            return PermissionDecision(behavior=PermissionBehavior.DENY, message=refusal, bypass_immune=True)
         return await next_handler(**input_kwargs)
 
 

@@ -432,6 +432,23 @@
   };
   settle();
 
+  /* Words that were not sent yet outlive a reload, also the one that follows a restart of the program. */
+  const DRAFT = "palimpsest-draft";
+  addEventListener("pagehide", () => {
+    const text = document.querySelector(GRADIO.composer)?.value;
+    if (text) sessionStorage.setItem(DRAFT, text);
+  });
+  const restoreDraft = () => {
+    const box = document.querySelector(GRADIO.composer);
+    if (!box) return setTimeout(restoreDraft, 50);
+    const text = sessionStorage.getItem(DRAFT);
+    sessionStorage.removeItem(DRAFT);
+    if (!text || box.value) return;
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  restoreDraft();
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches?.(".p-form .p-field")) {
       event.preventDefault();

@@ -13,6 +13,10 @@ from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
 
 WHOLE = json.dumps({"content": 'a "quoted" line\\ and\nanother, 好', "category": "fact"})
+CUT_TEXT = (
+    "This call was cut off before its arguments were complete, so it was not run.\n"
+    "Make it again with less in it, or in several calls."
+)
 
 
 def test_a_call_that_ends_anywhere_within_a_text_is_known() -> None:
@@ -45,8 +49,8 @@ async def test_two_calls_that_were_cut_off_run_neither_and_the_model_gives_them_
         events = await say(assistant, assistant.conversations.create(), "Remember where the key is")
     model.assert_complete()
     finished = [event for event in events if isinstance(event, ToolFinished)]
-    assert [event.state for event in finished] == ["denied", "denied", "success"]
-    assert ["was cut off" in event.output for event in finished] == [True, True, False]
+    assert [(event.state, event.output) for event in finished[:2]] == [("denied", CUT_TEXT)] * 2
+    assert [event.state for event in finished[2:]] == ["success"]
     assert [event for event in events if isinstance(event, ApprovalRequested)] == []
     assert not (home / "files" / "made.txt").exists()
     assert "cellar" not in (home / "MEMORY.md").read_text(encoding="utf-8")
