@@ -68,11 +68,13 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 def _joined(lines: list[str]) -> str:
-    """The lines as one text; an old `\\r` before a new `\\n` would be one line end with it and becomes `\\n` itself."""
-    pairs = zip(lines, [*lines, ""][1:], strict=True)
-    return "".join(
-        f"{line[:-1]}\n" if line.endswith("\r") and after.startswith("\n") else line for line, after in pairs
-    )
+    """The lines as one text; an old `\r` before a new `\n` would be one line end with it and becomes `\n` itself."""
+    joined: list[str] = []
+    # From the end on, for what became `\n` stands behind the line before it.
+    for line in reversed(lines):
+        is_one_end = line.endswith("\r") and joined and joined[-1].startswith("\n")
+        joined.append(f"{line[:-1]}\n" if is_one_end else line)
+    return "".join(reversed(joined))
 
 
 def _has_end(line: str) -> bool:

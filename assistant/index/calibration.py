@@ -16,7 +16,8 @@ DEFAULT_SCORE = 0.1
 
 # Percentiles of what unrelated questions reach. Those that were measured with are questions about other things of the
 # same kind; of questions from another world still fewer find something. Across two scripts words cannot help, the two
-# kinds of questions overlap more, and a higher bar would silence more related questions than unrelated ones.
+# kinds of questions overlap more, and a higher bar would silence more related questions than unrelated ones. The
+# nearest sentence of the best chunks was measured too: at equal recall it silences one more question in forty at best.
 _PERCENTILE = 97.5
 _PERCENTILE_ACROSS = 90.0
 # An embedder that tells nothing apart must not divide by nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant.agent.file_texts import as_utf8, like_before
@@ -47,6 +47,7 @@ def test_writing_back_what_was_read_changes_no_byte(content: bytes) -> None:
     assert like_before(content, seen) == content
 
 
+@example("\r\r", "\n\n\n")
 @given(st.text(alphabet="ab\r\n中\u2028", max_size=40), st.text(alphabet="ab\n中\u2028", max_size=40))
 def test_the_words_are_the_new_ones_whatever_the_file_was(before: str, text: str) -> None:
     written = like_before(before.encode(), text).decode()
