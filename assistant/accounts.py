@@ -96,7 +96,9 @@ class SignIn:
 
     def check(self, name: str, password: str) -> bool:
         """Whether this person may come in; false, too, for the right password while the name waits."""
-        known = self._hashes.get(unicodedata.normalize("NFC", name))
+        # A name that may be written in two forms has one count of wrong passwords.
+        name = unicodedata.normalize("NFC", name)
+        known = self._hashes.get(name)
         is_right = is_password(password, known or self._stand_in) and known is not None
         if known is None:
             return False

@@ -141,7 +141,7 @@ class Assistant:
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
-        return await submit(self.conversations, conversation, text, self.forgetter)
+        return await submit(self.conversations, conversation, text, self.at_home(conversation.session_id).forgetter)
 
     async def reconnect_model(self) -> None:
         """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""

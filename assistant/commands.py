@@ -188,6 +188,9 @@ async def _forget(call: Call) -> Conversation:
     session_id = call.conversation.session_id
     offered = call.forgetter.offered(session_id)
     if offered and (chosen := chosen_items(offered, call.argument, _FORGET_ITEMS)):
+        if call.conversations.is_sample(session_id):
+            # It goes on playing.
+            raise PalimpsestError("The sample’s home is thrown away whole when it ends. /forget works in your own.")
         try:
             notice = Notice(receipt_text(await call.forgetter.forget(chosen)), "info")
         except PalimpsestError as error:

@@ -7,7 +7,7 @@ the network) and its entropy detectors, which take hashes and identifiers for se
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from detect_secrets.filters import heuristic
@@ -60,7 +60,8 @@ class _Rule:
     """What `pattern` finds in its group is a secret if `is_secret` says so; group 0 is the whole match.
 
     One of `markers` must stand in a text for the pattern to be tried: most texts hold none. With `has_edges` a match
-    inside a longer run of letters and digits does not count.
+    inside a longer run of letters and digits does not count. Where there are `roots`, one of them stands in every
+    match, whatever its case, with less than `_REACH_CHARS` of the match on either side: only there it is looked for.
     """
 
     kind: str
@@ -69,16 +70,26 @@ class _Rule:
     is_secret: Callable[[str], bool] = bool
     group: int = 0
     has_edges: bool = True
+    roots: tuple[str, ...] = ()
 
 
+_REACH_CHARS = 400
+# Other letters that a pattern takes for an i or an s where case does not count, and the only ones whose small form has
+# another length.
+_SAME_LETTERS = (("İ", "i"), ("ı", "i"), ("ſ", "s"))
 _MARK = re.compile(r"⟦masked: [^⟦⟧\n]{1,40}⟧")
 _WORD = re.compile(r"[A-Za-z0-9_]")
 
 
 def _spans(text: str) -> list[_Span]:
     """What is to be masked, from left to right, without overlaps and outside of marks."""
-    found = [span for rule in _RULES if any(marker in text for marker in rule.markers) for span in _found(rule, text)]
-    found += _card_numbers(text)
+    small = text
+    for letter, same in _SAME_LETTERS:
+        small = small.replace(letter, same)
+    small = small.lower()
+    rules = [rule for rule in _RULES if any(marker in text for marker in rule.markers)]
+    found = [span for rule in rules for span in _found(rule, text, small)]
+    found += [*_card_numbers(text), *_private_keys(text)]
     taken = [_Span(mark.start(), mark.end(), "") for mark in _MARK.finditer(text)] if found else []
     spans: list[_Span] = []
     end = 0
@@ -92,13 +103,35 @@ def _spans(text: str) -> list[_Span]:
     return spans
 
 
-def _found(rule: _Rule, text: str) -> Iterator[_Span]:
-    for match in rule.pattern.finditer(text):
-        start, stop = match.span(rule.group)
-        if rule.has_edges and (_WORD.match(text[start - 1 : start]) or _WORD.match(text[stop : stop + 1])):
-            continue
-        if rule.is_secret(match.group(rule.group)):
-            yield _Span(start, stop, rule.kind)
+def _found(rule: _Rule, text: str, small: str) -> Iterator[_Span]:
+    for begin, end in _near(rule.roots, small) if rule.roots else [(0, len(text))]:
+        for match in rule.pattern.finditer(text, begin, end):
+            start, stop = match.span(rule.group)
+            if rule.has_edges and (_WORD.match(text[start - 1 : start]) or _WORD.match(text[stop : stop + 1])):
+                continue
+            if rule.is_secret(match.group(rule.group)):
+                yield _Span(start, stop, rule.kind)
+
+
+def _near(roots: Sequence[str], small: str) -> Iterator[tuple[int, int]]:
+    """The stretches of a text in which a match can be, from left to right, none touching another."""
+    places = sorted(place for root in roots for place in _places(root, small))
+    begin = end = 0
+    for place in places:
+        if place - _REACH_CHARS > end:
+            if end:
+                yield begin, end
+            begin = place - _REACH_CHARS
+        end = place + _REACH_CHARS
+    if end:
+        yield max(0, begin), min(end, len(small))
+
+
+def _places(root: str, small: str) -> Iterator[int]:
+    place = small.find(root)
+    while place >= 0:
+        yield place
+        place = small.find(root, place + 1)
 
 
 def _has_digit_and_letter(value: str) -> bool:
@@ -133,13 +166,24 @@ def _is_bare_secret(value: str) -> bool:
     return _is_literal(value) and _has_digit_and_letter(value)
 
 
-_PRIVATE_KEY = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[\s\S]{0,20000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n)+[A-Za-z0-9+/=]{16,})*)"
+_KEY_NAME = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+_KEY_BEGIN = re.compile(f"-----BEGIN {_KEY_NAME}")
+_KEY_END = re.compile(f"-----END {_KEY_NAME}")
+_KEY_LINES = re.compile(r"(?:(?:\s|\\n)+[A-Za-z0-9+/=]{16,})*")
+_MAX_KEY_CHARS = 20_000
+# A name of any length would be looked for from each place to the end of the line.
+_NAMES = (
+    *(name.replace(".*", ".{0,40}") for name in DENYLIST),
+    "access_?key",
+    "secret_?key",
+    "token",
+    "passphrase",
+    "api[ -]key",
 )
-_NAMES = (*DENYLIST, "access_?key", "secret_?key", "token", "passphrase", "api[ -]key")
 _ENDINGS = ("password", "passwd", "secret")
 """Names that count at the end of any word, as in PGPASSWORD; the others at the start of one, as in apiKey or db_pwd."""
+_NAME_ROOTS = ("key", "pass", "pwd", "secret", "token", "contrase", "密", "口令", "令牌")
+"""One of them stands in each name."""
 _FIRST_LETTERS = "".join(sorted({name[0] + name[0].upper() for name in _NAMES}))
 _WORD_START = "(?:(?<![A-Za-z].)|(?<=[a-z][A-Z]))"
 
@@ -203,13 +247,14 @@ def _rules() -> Iterator[_Rule]:
         yield _Rule(kind, (marker,), re.compile(shape), _has_digit_and_letter)
     web_token = re.compile(r"(?<![\w-])eyJ[\w=-]{8,4000}\.[\w=-]{8,8000}(?:\.[\w=-]{1,4000})?", re.ASCII)
     yield _Rule("token", ("eyJ",), web_token, JwtTokenDetector.is_formally_valid)
-    yield _Rule("private key", ("PRIVATE KEY",), _PRIVATE_KEY, has_edges=False)
     yield _Rule("token", ("earer", "EARER"), _BEARER, _has_digit_and_letter, group=1, has_edges=False)
     yield _Rule("password", ("://",), _IN_ADDRESS, _is_literal, group=1, has_edges=False)
-    yield _Rule("secret", ("ass", "ASS", "pwd", "PWD", "密", "口令"), _NUMBER, group=1, has_edges=False)
+    yield _Rule(
+        "secret", ("ass", "ASS", "pwd", "PWD", "密", "口令"), _NUMBER, group=1, has_edges=False, roots=_NAME_ROOTS
+    )
     separators = (":", "=", "：", "is", "是", "为", "為")
-    yield _Rule("secret", separators, _ASSIGNED, _is_bare_secret, group=1, has_edges=False)
-    yield _Rule("secret", separators, _QUOTED, _is_literal, group=1, has_edges=False)
+    yield _Rule("secret", separators, _ASSIGNED, _is_bare_secret, group=1, has_edges=False, roots=_NAME_ROOTS)
+    yield _Rule("secret", separators, _QUOTED, _is_literal, group=1, has_edges=False, roots=_NAME_ROOTS)
 
 
 def _shapes(detector: type[RegexBasedDetector]) -> list[re.Pattern[str]]:
@@ -217,6 +262,26 @@ def _shapes(detector: type[RegexBasedDetector]) -> list[re.Pattern[str]]:
 
 
 _RULES = tuple(_rules())
+
+
+def _private_keys(text: str) -> Iterator[_Span]:
+    """A key to its end, or where that is missing or far, the lines of it that follow. Each end is looked for once."""
+    if "PRIVATE KEY" not in text:
+        return
+    ends = _KEY_END.finditer(text)
+    last, end = next(ends, None), 0
+    for begin in _KEY_BEGIN.finditer(text):
+        if begin.start() < end:
+            continue
+        while last is not None and last.start() < begin.end():
+            last = next(ends, None)
+        if last is not None and last.start() - begin.end() <= _MAX_KEY_CHARS:
+            end = last.end()
+        else:
+            lines = _KEY_LINES.match(text, begin.end())
+            end = lines.end() if lines else begin.end()
+        yield _Span(begin.start(), end, "private key")
+
 
 _CARD = re.compile(
     r"(?<![A-Za-z0-9_.])(?:[0-9]{4}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5}"

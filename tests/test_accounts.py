@@ -83,6 +83,12 @@ class TestSignIn:
         self.now += WAIT_SECONDS + 1
         assert (wrong, during, self.sign_in.check("ada", "password one")) == ([False] * MAX_FAILURES, False, True)
 
+    def test_counts_wrong_passwords_of_a_name_together_in_whatever_form_it_is_written(self) -> None:
+        sign_in = SignIn([Account("jos\u00e9", hash_password("password one"))], lambda: self.now)
+        forms = ["jos\u00e9", "jose\u0301"] * MAX_FAILURES
+        wrong = [sign_in.check(form, "guess") for form in forms[:MAX_FAILURES]]
+        assert (wrong, sign_in.check("jos\u00e9", "password one")) == ([False] * MAX_FAILURES, False)
+
     def test_forgets_wrong_passwords_after_a_right_one(self) -> None:
         for _ in range(3):
             for number in range(MAX_FAILURES - 1):

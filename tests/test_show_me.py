@@ -128,6 +128,27 @@ async def test_show_is_a_conversation_like_any_other_and_in_no_list(home: Path):
     assert not again.home.exists()
 
 
+async def test_forget_in_the_sample_looks_in_its_home_and_takes_nothing_out(home: Path):
+    async with open_assistant(settings_of(home)) as assistant:
+        fact = "The harbour of Genoa is my own secret place."
+        (home / "MEMORY.md").write_text(f"- {fact}\n", encoding="utf-8")
+        sample = await assistant.conversations.show("en")
+
+        async def told(text: str) -> str:
+            start = sample.next_number
+            assert await assistant.submit(sample, text) is sample
+            events = [numbered.event async for numbered in sample.follow_until_idle(start)]
+            return "\n".join(event.text for event in events if isinstance(event, Notice))
+
+        assert "It stands nowhere" in await told("/forget harbour of Genoa")
+        note = next((assistant.at_home(sample.session_id).workspace.memory_folder).glob("*.md"))
+        line = note.read_text("utf-8").strip().split("\n")[-1].removeprefix("- ")
+        assert "/forget 1 3 forgets" in await told(f"/forget {line}")
+        assert "thrown away whole" in await told("/forget all")
+        assert line in note.read_text("utf-8")
+        assert fact in (home / "MEMORY.md").read_text("utf-8")
+
+
 async def test_whatever_is_not_in_the_story_is_answered_honestly(home: Path):
     async with open_show(settings_of(home), "en", ShowPace()) as show:
         start = show.conversation.next_number

@@ -35,7 +35,7 @@ class Conversations:
 
     def open(self, session_id: str) -> Conversation:
         """The conversation of that id; raises `SessionNotFoundError` and what `Sessions.load` raises."""
-        if self._sample is not None and self._sample.session_id == session_id:
+        if self._sample is not None and self.is_sample(session_id):
             return self._sample
         if session_id not in self._open:
             self._hold(session_id)
@@ -65,6 +65,10 @@ class Conversations:
         """The sample conversation, begun anew; `open` finds it until the next one begins."""
         self._sample = await self._start_show(language)
         return self._sample
+
+    def is_sample(self, session_id: str) -> bool:
+        """True for the sample conversation."""
+        return self._sample is not None and self._sample.session_id == session_id
 
     def newest_or_new(self) -> Conversation:
         """The conversation used last; a new one where there is none."""

@@ -104,7 +104,9 @@ class MemoryIndex:
         mask: Callable[[str], str] = str,
         on_change: Callable[[frozenset[str]], None] | None = None,
     ) -> None:
-        """`now` is the person's time, `mask` hides secrets, `on_change` gets names of files whose content changed."""
+        """`now` is the person's time, `mask` hides secrets, `on_change` gets names of files whose content changed,
+        in a thread of its own.
+        """
         self._settings = settings
         self._embedder = embedder
         self._read_dialog = read_dialog

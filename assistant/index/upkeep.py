@@ -140,7 +140,8 @@ class Upkeep:
             found = await self._read_files()
             await self._finish_round(number)
             if changed := _changed_names(found, names):
-                self._on_change(changed)
+                # A thousand notes that were just copied here are a thousand entries in a log.
+                await asyncio.to_thread(self._on_change, changed)
 
     async def _read_files(self) -> SyncResult:
         try:

@@ -54,11 +54,14 @@ class ForgottenLines:
             if lifted:
                 self._write(known)
 
-    def is_forgotten(self, line: str) -> bool:
-        """True when the line holds a passage that was forgotten and that the person has not said since."""
+    def without_forgotten(self, lines: list[str]) -> list[str]:
+        """The lines without those that hold a passage which was forgotten and which the person has not said since."""
         if not self._path.exists():
-            return False
+            return lines
         known = self._read()
+        return [line for line in lines if not self._is_forgotten(known, line)]
+
+    def _is_forgotten(self, known: _Known, line: str) -> bool:
         for passage in passages_of(line):
             at = known.passages.get(_digest(known, passage.key))
             if at is not None and not self._was_said_again(passage.key, at):

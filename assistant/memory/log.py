@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assistant.atomic_io import append_lines, hold_lock, replace_file
 from assistant.memory.compare import changed_stretches
-from assistant.redaction import mask_secrets
+from assistant.redaction import MaskedText
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
 # spoils few versions.
@@ -93,19 +93,18 @@ class MemoryLog:
     def record(
         self,
         path: str,
-        text: str,
+        masked: MaskedText,
         digest: str,
         origin: Origin,
         change_id: str,
         at: str,
-        masked: tuple[str, ...] = (),
         original: bytes | None = None,
     ) -> MemoryChange | None:
-        """Log that the file `path` now holds `text`; None when the log knows it so. Durable on return.
+        """Log that the file `path` now holds this text; None when the log knows it so. Durable on return.
 
         `original` are the bytes before, kept where they were no UTF-8. The caller holds the file's lock.
         """
-        text = mask_secrets(text).text
+        text = masked.text
         with self._guard, hold_lock(self._path):
             self._read_on()
             history = self._histories.get(path) or _History()
@@ -123,7 +122,7 @@ class MemoryLog:
                 diff=unified_diff(history.text, text, path),
                 edits=_edits(history.text, text),
                 digest=digest,
-                masked=masked,
+                masked=masked.kinds,
                 snapshot=None if len(history.changes) % _SNAPSHOT_EVERY else text,
                 original=None if original is None else b64encode(original).decode(),
             )

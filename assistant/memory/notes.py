@@ -7,16 +7,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 
-from assistant.atomic_io import encode, hold_lock, read_plain_file, replace_file
+from assistant.atomic_io import encode, hold_lock, read_plain_file, replace_file, storable
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
 from assistant.labels import with_labels_filled
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import merge
-from assistant.redaction import mask_secrets
+from assistant.redaction import MaskedText, mask_secrets
 from assistant.text_encoding import decode_text
 from assistant.workspace import Workspace
 
@@ -81,8 +82,8 @@ class Notes:
                 raise ConflictError(name)
             standing = set(decode_text(content).text.split("\n"))
             new = [line for line in text.split("\n") if line not in standing]
-            if refused := [line for line in new if line not in self._unforgotten(new, writer)]:
-                raise ForgottenError(refused[0])
+            if (refused := self._first_forgotten(new, writer)) is not None:
+                raise ForgottenError(refused)
             changes = self._replace(name, path, content, text, _origin(writer))
         return self._tell(changes)
 
@@ -98,7 +99,7 @@ class Notes:
         path = self._workspace.memory_path(name)
         if lines and not (lines := self._unforgotten(given := lines, writer)):
             raise ForgottenError(given[0])
-        masked = mask_secrets("\n".join(lines))
+        masked = mask_secrets(_writable("\n".join(lines)))
         with _writing(path):
             content = _content(name, path)
             text = decode_text(content).text
@@ -138,12 +139,16 @@ class Notes:
             change = self._record_outside(name, _content(name, path))
         return self._tell([change])
 
+    def _first_forgotten(self, lines: list[str], writer: str | Origin) -> str | None:
+        """The first line that this writer may not write."""
+        allowed = self._unforgotten(lines, writer)
+        return next((line for line, other in zip_longest(lines, allowed) if line != other), None)
+
     def _unforgotten(self, lines: list[str], writer: str | Origin) -> list[str]:
-        """The lines that this writer may write."""
+        """The lines that this writer may write, in order."""
         if self._forgotten is None or _origin(writer).writer in _PERSON:
             return lines
-        is_forgotten = self._forgotten.is_forgotten
-        return [line for line in lines if not is_forgotten(line)]
+        return self._forgotten.without_forgotten(lines)
 
     def _replace(
         self, name: str, path: Path, content: bytes, text: str, origin: Origin, kinds: tuple[str, ...] | None = None
@@ -153,17 +158,17 @@ class Notes:
         `kinds` is given where the new part of the text is masked already.
         """
         decoded = decode_text(content)
+        text = _writable(text)
+        masked = mask_secrets(text)
         if kinds is None:
-            masked = mask_secrets(text)
             text, kinds = masked.text, masked.kinds
-        text = encode(text.replace("\0", "")).decode()
         if text == decoded.text:
             return []
         outside = self._record_outside(name, content)
         new_content = encode(text.replace("\n", decoded.newline))
         replace_file(path, new_content)
         try:
-            change = self._record(name, text, new_content, origin, kinds)
+            change = self._record(name, MaskedText(masked.text, kinds), new_content, origin)
         except OSError:
             # A change that cannot be logged is none.
             with suppress(OSError):
@@ -178,26 +183,26 @@ class Notes:
             return None
         decoded = decode_text(content)
         original = None if decoded.is_utf8 else content
-        change = self._record(name, decoded.text, content, Origin(OUTSIDE_WRITER), (), original)
+        # What somebody else wrote into the file stays there; the log alone is masked.
+        masked = MaskedText(mask_secrets(decoded.text).text, ())
+        change = self._record(name, masked, content, Origin(OUTSIDE_WRITER), original)
         return change if digest else None
 
     def _record(
         self,
         name: str,
-        text: str,
+        masked: MaskedText,
         content: bytes,
         origin: Origin,
-        kinds: tuple[str, ...],
         original: bytes | None = None,
     ) -> MemoryChange | None:
         return self._log.record(
             name,
-            text,
+            masked,
             digest_of(content),
             origin,
             change_id=uuid.uuid4().hex,
             at=self._now().isoformat(timespec="milliseconds"),
-            masked=kinds,
             original=original,
         )
 
@@ -210,6 +215,11 @@ class Notes:
             for tell in self.on_change:
                 tell(change)
         return told[-1] if told else None
+
+
+def _writable(text: str) -> str:
+    """The text as a file can hold it: before it is masked, for a NUL may stand in the middle of a key."""
+    return storable(text.replace("\0", ""))
 
 
 @contextmanager

@@ -229,7 +229,8 @@ class ChatDesk:
             case "pin" | "unpin" if pin(view, name, target):
                 return self._screens.face(loaded, view, tab)
             case "undo-change" if target in view.transcript.change_ids:
-                undo_change(loaded.assistant.at_home(tab.session_id), target, tab.session_id)
+                at_home = loaded.assistant.at_home(tab.session_id)
+                await asyncio.to_thread(undo_change, at_home, target, tab.session_id)
                 return self._screens.face(loaded, view, tab)
             case _:
                 return None
@@ -288,10 +289,15 @@ async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
     try:
         async for face in faces:
             yield face
-    except PalimpsestError as error:
+    except (PalimpsestError, OSError) as error:
         # A toast takes HTML.
-        gr.Warning(html.escape(one_line(str(error), 300)))
+        gr.Warning(html.escape(one_line(refusal_text(error), 300)))
         yield Face()
+
+
+def refusal_text(error: PalimpsestError | OSError) -> str:
+    """Why nothing was done, in plain words."""
+    return str(error) if isinstance(error, PalimpsestError) else f"The disk refused it: {error.strerror or error}."
 
 
 def _suggestion(target: str) -> str:

@@ -13,6 +13,7 @@ from assistant.ui.safe_text import with_visible_controls
 
 DiffKind = Literal["plus", "minus", "hunk", "same"]
 _MAX_LINES = 200
+_MAX_LINE_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +25,18 @@ class DiffLine:
     text: str
 
 
-def diff_lines(diff: str, max_lines: int = _MAX_LINES) -> list[DiffLine]:
-    """The lines of a unified diff without its file header."""
-    # Other signs that end a line for Python stand within the lines of a diff, and what follows them has no sign.
-    lines = diff.split("\n")
-    if len(lines) >= 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
-        lines = lines[2:]
-    shown = [_line(with_visible_controls(line)) for line in lines[:max_lines]]
+def diff_lines(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False) -> list[DiffLine]:
+    """The lines of a unified diff without its file header; long ones by their beginning, unless `is_whole`."""
+    lines = _without_header(diff)
+    shown = [_line(with_visible_controls(line if is_whole else _shortened(line))) for line in lines[:max_lines]]
     if len(lines) > max_lines:
         shown.append(DiffLine("hunk", "", f"… {len(lines) - max_lines} more lines"))
     return shown
 
 
-def diff_html(diff: str, max_lines: int = _MAX_LINES) -> Markup:
+def diff_html(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False) -> Markup:
     """A unified diff as a card part."""
-    return card("diff_lines", lines=diff_lines(diff, max_lines))
+    return card("diff_lines", lines=diff_lines(diff, max_lines, is_whole=is_whole))
 
 
 def unified(before: str, after: str) -> str:
@@ -48,8 +46,20 @@ def unified(before: str, after: str) -> str:
 
 def added_and_removed(diff: str) -> tuple[int, int]:
     """How many lines a diff adds and removes."""
-    kinds = [line.kind for line in diff_lines(diff, len(diff))]
-    return kinds.count("plus"), kinds.count("minus")
+    signs = [line[:1] for line in _without_header(diff)]
+    return signs.count("+"), signs.count("-")
+
+
+def _without_header(diff: str) -> list[str]:
+    # Other signs that end a line for Python stand within the lines of a diff, and what follows them has no sign.
+    lines = diff.split("\n")
+    has_header = len(lines) >= 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ ")
+    return lines[2:] if has_header else lines
+
+
+def _shortened(line: str) -> str:
+    rest = len(line) - _MAX_LINE_CHARS
+    return line if rest <= 0 else f"{line[:_MAX_LINE_CHARS]} … {rest:,} more characters"
 
 
 def _line(line: str) -> DiffLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from assistant.events import (
@@ -133,13 +133,18 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one."""
+    """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one.
+
+    `told_ids` are those of every message and call that was told: most are new, and to look for one among the entries
+    each time would cost the square of a long conversation.
+    """
 
     entries: tuple[Entry, ...] = ()
     measured: ContextMeasured | None = None
     open_turn: str | None = None
     is_retried: bool = False
     edited: Edited | None = None
+    told_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def pending_calls(self) -> tuple[str, ...]:

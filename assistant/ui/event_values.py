@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+
+from assistant.atomic_io import storable
 
 Values = list[object]
 
@@ -20,9 +23,21 @@ QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibil
 """Not queued, so nothing these do can raise a toast."""
 
 
-def action_of(event: gr.EventData) -> tuple[str, str]:
-    """Name and target of a card's button, as the browser says; whoever acts on them checks both."""
-    return str(event.action), str(event.target_id)
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A card's button as the browser tells of it: its name, its target, and the mark of the file in the editor."""
+
+    name: str = ""
+    target: str = ""
+    given: str = ""
+
+
+def action_of(event: gr.EventData) -> Action:
+    """What was pressed; whoever acts on it checks all of it. No name where the browser sent something else."""
+    try:
+        return Action(*(storable(str(said)) for said in (event.action, event.target_id, event.given)))
+    except (AttributeError, TypeError):
+        return Action()
 
 
 def tab_of(request: gr.Request) -> str:

@@ -48,7 +48,8 @@ class Loading:
         self._done.set()
 
     def fail(self, error: PalimpsestError) -> None:
-        """Say why there will be none."""
+        """Say why there will be none, or is none any more."""
+        self._loaded = None
         self._error = error
         self._done.set()
 

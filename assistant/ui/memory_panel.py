@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from assistant.errors import ConflictError, PalimpsestError
@@ -18,6 +20,7 @@ from assistant.ui.open_files import OpenFile, as_file_text, is_edited, mark_of, 
 
 WRITER = "owner"
 FIRST_FILE = "MEMORY.md"
+_LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
 _GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
 
 
@@ -85,7 +88,7 @@ class MemoryDesk:
         """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
         at = home_of(loaded, file.home)
         if not file.name or words is None:
-            return MemoryFace(file)
+            return MemoryFace(file, problem=_LOST if file.given else None)
         if at is None:
             return MemoryFace(file, problem=_GONE)
         try:
@@ -140,6 +143,24 @@ class MemoryDesk:
             if file.told_digest != note.digest:
                 return self._told(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
+
+    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None, here: str = "") -> MemoryFace:
+        """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
+
+        Words whose file cannot be told are left in the editor.
+        """
+        if file.given == given:
+            return MemoryFace(file)
+        home = home_key(loaded, here)
+        at = home_of(loaded, home) or loaded
+        files = known_files(at)
+        found = [note for note in _readable(at, files) if mark_of(note.text) == given]
+        if words is None or mark_of(words) == given:
+            return self.reload(loaded, found[0].name, file, here) if found else self._switched(loaded, file, here)
+        if len(found) != 1:
+            lost = OpenFile(home=home, given=given)
+            return MemoryFace(lost, head=_head(lost, _LOST))
+        return self._refreshed(at, opened_file(OpenFile(home=home), found[0]), "not saved", files)
 
     def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """What changed on disk since the file was opened."""
@@ -226,6 +247,12 @@ class MemoryDesk:
     def _stated(self, file: OpenFile, state: str) -> MemoryFace:
         head = _head(file, state) if state != file.state else None
         return MemoryFace(replace(file, state=state), head=head)
+
+
+def _readable(at: Loaded, files: list[KnownFile]) -> Iterator[Note]:
+    for known in files:
+        with suppress(PalimpsestError):
+            yield at.assistant.notes.read(known.name)
 
 
 def home_key(loaded: Loaded, session_id: str) -> str:

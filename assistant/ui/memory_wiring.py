@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.ui.chat import refusal_text
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of, unchanged
 from assistant.ui.face import Tab
 from assistant.ui.layout import Parts
@@ -31,6 +32,7 @@ def wire_memory(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     """Connect the Memory tab to the desks in the room of whoever uses it."""
     _wire_cards(parts, rooms)
     _wire_editor(demo, parts, rooms)
+    _wire_save(parts, rooms)
 
 
 def _wire_cards(parts: Parts, rooms: Rooms) -> None:
@@ -39,12 +41,19 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
     async def act(
         words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
-        room, tab_hash = rooms.enter(request), tab_of(request)
-        loaded, (name, target) = await room.loading.ready(), action_of(event)
+        acted = carry_out(words or "", task, tab, rooms.enter(request), tab_of(request), event)
+        async for values in _tell_refusals(acted, len(outputs)):
+            yield values
+
+    async def carry_out(
+        words: str, task: Task, tab: Tab, room: Room, tab_hash: str, event: gr.EventData
+    ) -> AsyncIterator[Values]:
+        loaded, action = await room.loading.ready(), action_of(event)
+        name, target = action.name, action.target
         async with room.files.lock(tab_hash):
             file = room.files.of(tab_hash)
-            if name in _WORDLESS or str(event.given) == file.given:
-                face = await _act_on_file(room.memory, loaded, name, target, file, words or "", tab.session_id)
+            if name in _WORDLESS or action.given == file.given:
+                face = await _act_on_file(room.memory, loaded, name, target, file, words, tab.session_id)
             else:
                 face = MemoryFace(file, problem=_CHANGING)
             if face is not None:
@@ -52,7 +61,7 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
                 yield [*_keep(room, tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
                 return
         is_known = False
-        asked = _Asked(file, words or "", task, tab.session_id)
+        asked = _Asked(file, words, task, tab.session_id)
         async for told in _act_on_task(room.tasks, loaded, name, target, asked):
             is_known = True
             yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
@@ -82,11 +91,10 @@ async def _act_on_file(
             return await asyncio.to_thread(desk.show_disk, loaded, file)
         case "memory-history" if target == file.name:
             return await asyncio.to_thread(desk.toggle_history, loaded, file)
-        # What is written is told to conversations, which live in this thread.
         case "memory-restore":
-            return desk.restore(loaded, file, words, target)
+            return await asyncio.to_thread(desk.restore, loaded, file, words, target)
         case "memory-overwrite" | "memory-both" if target == file.name:
-            return desk.decide(loaded, file, words, keeps_both=name == "memory-both")
+            return await asyncio.to_thread(desk.decide, loaded, file, words, keeps_both=name == "memory-both")
         case _:
             return None
 
@@ -117,11 +125,12 @@ async def _act_on_task(
             async for face in tasks.tidy(home, target):
                 yield face
         case "tidy-accept":
-            yield tasks.accept(home, asked.task, target)
+            yield await asyncio.to_thread(tasks.accept, home, asked.task, target)
         case "memory-line" if (at := home_of(loaded, asked.file.home)) is not None:
             path, _, number = target.rpartition(":")
             if path == asked.file.name and number.isdecimal():
-                yield tasks.tell_line(at, path, disk_line(asked.file, asked.words, int(number)))
+                line = disk_line(asked.file, asked.words, int(number))
+                yield await asyncio.to_thread(tasks.tell_line, at, path, line)
         case _:
             face = await _forget(tasks, home, name, target, asked.task, is_sample=home is not loaded)
             if face is not None:
@@ -150,15 +159,6 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs = parts.memory.outputs()
     inputs = [parts.memory.editor, parts.chat.tab]
 
-    async def save(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        room, tab_hash = rooms.enter(request), tab_of(request)
-        loaded, held = await room.loading.ready(), _held(sent)
-        async with room.files.lock(tab_hash):
-            file = room.files.of(tab_hash)
-            if held.given != file.given:
-                return _memory_values(MemoryFace(file, problem=_CHANGING))
-            return _keep(room, tab_hash, room.memory.save(loaded, file, held.words))
-
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room, tab_hash = rooms.enter(request), tab_of(request)
         try:
@@ -179,17 +179,47 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             if file.name and held.given != file.given:
                 # The answer to an earlier event has not reached the browser yet.
                 return unchanged(len(outputs))
-            face = await asyncio.to_thread(room.memory.poll, loaded, file, held.words, tab.session_id)
-            return _keep(room, tab_hash, face)
+            return _keep(
+                room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded, file, held, tab.session_id)
+            )
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
             room.files.leave(tab_of(request))
 
     demo.load(load, None, outputs, **QUEUED)
-    parts.save.click(save, inputs, outputs, js=_HELD_JS, **QUEUED)
     parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
     demo.unload(leave)
+
+
+def _wire_save(parts: Parts, rooms: Rooms) -> None:
+    outputs = parts.memory.outputs()
+
+    async def save(sent: str | None, tab: Tab, request: gr.Request) -> AsyncIterator[Values]:
+        saved = carry_out(_held(sent), rooms.enter(request), tab_of(request))
+        async for values in _tell_refusals(saved, len(outputs)):
+            yield values
+
+    async def carry_out(held: _Held, room: Room, tab_hash: str) -> AsyncIterator[Values]:
+        loaded = await room.loading.ready()
+        async with room.files.lock(tab_hash):
+            file = room.files.of(tab_hash)
+            if held.given != file.given:
+                yield _memory_values(MemoryFace(file, problem=_CHANGING))
+            else:
+                yield _keep(room, tab_hash, await asyncio.to_thread(room.memory.save, loaded, file, held.words))
+
+    parts.save.click(save, [parts.memory.editor, parts.chat.tab], outputs, js=_HELD_JS, **QUEUED)
+
+
+async def _tell_refusals(acted: AsyncIterator[Values], count: int) -> AsyncIterator[Values]:
+    """The same values; a refusal is told and leaves the tab as it is."""
+    try:
+        async for values in acted:
+            yield values
+    except (PalimpsestError, OSError) as error:
+        gr.Warning(html.escape(refusal_text(error)))
+        yield unchanged(count)
 
 
 def _keep(room: Room, tab_hash: str, face: MemoryFace) -> Values:
@@ -210,6 +240,13 @@ def _held(sent: str | None) -> _Held:
     given, _, rest = (sent or "").partition("\n")
     kind, _, words = rest.partition("\n")
     return _Held(given, None if kind == _UNTOUCHED else words)
+
+
+def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held, here: str) -> MemoryFace:
+    if not file.name and held.given:
+        # The room was closed meanwhile, or the program began anew: what was typed is in the browser alone.
+        return desk.take_up(loaded, file, held.given, held.words, here)
+    return desk.poll(loaded, file, held.words, here)
 
 
 def _memory_values(face: MemoryFace) -> Values:

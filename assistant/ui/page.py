@@ -31,7 +31,8 @@ _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
 _GUEST_BANNER = (
     "This page is reachable by others. You have a temporary home that nobody else sees, with the built-in assistant "
-    "and without tools; half an hour after you leave it is wiped. Run it on your own machine to keep your words."
+    "and without tools; half an hour after you leave, or five minutes where others wait for a place, it is wiped. "
+    "Run it on your own machine to keep your words."
 )
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
 

@@ -202,7 +202,7 @@ def _render_approval(entry: ApprovalEntry) -> Markup:
     request = entry.request
     # By the tool and not by the text: a command may begin like a diff, and all of it must be read.
     if request.name in _DIFF_TOOLS:
-        body = diff_html(request.preview, max_lines=_APPROVAL_MAX_LINES)
+        body = diff_html(request.preview, max_lines=_APPROVAL_MAX_LINES, is_whole=True)
     else:
         body = card("command", text=with_visible_controls(request.preview))
     name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"

@@ -86,9 +86,9 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
     outputs, tab = parts.chat.outputs(), parts.chat.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
-        name, target = action_of(event)
+        action = action_of(event)
         room = await _speak_in(rooms, request)
-        async for values in _shown(room.chat.act(name, target, shown, tab_of(request))):
+        async for values in _shown(room.chat.act(action.name, action.target, shown, tab_of(request))):
             yield values
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:

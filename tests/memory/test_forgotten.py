@@ -28,6 +28,9 @@ class Home:
         log = MemoryLog(self.workspace.memory_log_path)
         self.notes = Notes(self.workspace, log, lambda: datetime(2026, 12, 1, tzinfo=UTC), self.lines)
 
+    def is_forgotten(self, line: str) -> bool:
+        return not self.lines.without_forgotten([line])
+
     def _said_since(self, at: str) -> list[str]:
         self.asked_since.append(at)
         return self.said
@@ -39,7 +42,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_nothing_is_forgotten_in_a_fresh_home(home: Home) -> None:
-    assert not home.lines.is_forgotten("- I live in Zürich")
+    assert not home.is_forgotten("- I live in Zürich")
     home.lines.lift("I live in Zürich")
     assert not home.workspace.forgotten_path.exists()
 
@@ -49,8 +52,18 @@ def test_nothing_is_forgotten_in_a_fresh_home(home: Home) -> None:
 )
 def test_a_line_is_known_again_in_other_clothes(home: Home, line: str) -> None:
     home.lines.add(FACTS, AT)
-    assert home.lines.is_forgotten(line)
+    assert home.is_forgotten(line)
     assert home.asked_since == [AT]
+
+
+def test_a_file_of_many_lines_is_looked_through_in_time(home: Home) -> None:
+    # To read all that was forgotten for each line, or to compare each with each, would outlast the limit of a test.
+    home.lines.add([f"fact number {number}" for number in range(2_000)], AT)
+    text = "".join(f"- line {number}\n" for number in range(20_000))
+    with pytest.raises(ForgottenError, match="fact number 7"):
+        home.notes.save("MEMORY.md", f"{text}- fact number 7\n", "", "assistant")
+    home.notes.save("MEMORY.md", text, "", "assistant")
+    assert home.notes.read("MEMORY.md").text == text
 
 
 def test_the_file_does_not_tell_what_was_forgotten(home: Home) -> None:
@@ -63,15 +76,15 @@ def test_the_file_does_not_tell_what_was_forgotten(home: Home) -> None:
 def test_what_the_person_said_again_is_no_longer_forgotten(home: Home) -> None:
     home.lines.add(FACTS, AT)
     home.said = ["By the way, I live in\nZürich again", "我住在苏黎世市中心"]
-    assert not home.lines.is_forgotten("- I live in Zürich")
-    assert not home.lines.is_forgotten("我住在苏黎世")
+    assert not home.is_forgotten("- I live in Zürich")
+    assert not home.is_forgotten("我住在苏黎世")
 
 
 def test_a_lifted_line_is_a_line_like_any_other(home: Home) -> None:
     home.lines.add(FACTS, AT)
     home.lines.lift("- I live in Zürich.")
-    assert not home.lines.is_forgotten("I live in Zürich")
-    assert home.lines.is_forgotten("我住在苏黎世")
+    assert not home.is_forgotten("I live in Zürich")
+    assert home.is_forgotten("我住在苏黎世")
 
 
 def test_a_model_is_refused_and_the_person_is_not(home: Home) -> None:
@@ -86,7 +99,7 @@ def test_a_model_is_refused_and_the_person_is_not(home: Home) -> None:
         home.notes.save("USER.md", "- likes tea\n- 我住在苏黎世\n", digest, "assistant")
     home.notes.add_lines("USER.md", "About", ["I live in Zürich"], OWNER_WRITER)
     assert home.notes.read("USER.md").text == "## About\n\n- likes tea\n- I live in Zürich\n"
-    assert not home.lines.is_forgotten("I live in Zürich")
+    assert not home.is_forgotten("I live in Zürich")
 
 
 def test_what_the_person_writes_in_an_editor_is_no_longer_forgotten(home: Home) -> None:
@@ -94,13 +107,13 @@ def test_what_the_person_writes_in_an_editor_is_no_longer_forgotten(home: Home) 
     home.lines.add(FACTS, AT)
     (home.workspace.root / "USER.md").write_text("- 我住在苏黎世。\n", encoding="utf-8")
     assert home.notes.note_outside_change("USER.md") is not None
-    assert not home.lines.is_forgotten("我住在苏黎世")
-    assert home.lines.is_forgotten("I live in Zürich")
+    assert not home.is_forgotten("我住在苏黎世")
+    assert home.is_forgotten("I live in Zürich")
 
 
 def test_a_damaged_list_refuses_nothing_and_is_begun_anew(home: Home) -> None:
     home.lines.add(FACTS, AT)
     home.workspace.forgotten_path.write_bytes(b"{")
-    assert not home.lines.is_forgotten("I live in Zürich")
+    assert not home.is_forgotten("I live in Zürich")
     home.lines.add(FACTS, AT)
-    assert home.lines.is_forgotten("I live in Zürich")
+    assert home.is_forgotten("I live in Zürich")

@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assistant.memory.log import Edit, MemoryChange, MemoryLog, Origin, digest_of, unified_diff
+from assistant.redaction import mask_secrets
 
 AT = "2026-05-02T12:00:00.000+08:00"
 FLUSH = Origin("flush", "session", "turn", "compaction")
 
 
 def record(log: MemoryLog, text: str, change_id: str, path: str = "USER.md", origin: Origin = FLUSH) -> MemoryChange:
-    change = log.record(path, text, digest_of(text.encode()), origin, change_id, AT)
+    change = log.record(path, mask_secrets(text), digest_of(text.encode()), origin, change_id, AT)
     assert change is not None
     return change
 
@@ -44,7 +45,7 @@ def test_a_change_says_who_why_when_and_what(tmp_path: Path) -> None:
 def test_what_the_log_knows_already_is_not_logged_again(tmp_path: Path) -> None:
     log = MemoryLog(tmp_path / "log")
     record(log, "a\n", "c1")
-    assert log.record("USER.md", "a\n", "other bytes", FLUSH, "c2", AT) is None
+    assert log.record("USER.md", mask_secrets("a\n"), "other bytes", FLUSH, "c2", AT) is None
     assert len(log.history("USER.md")) == 1
 
 
@@ -115,11 +116,11 @@ def test_secrets_never_stand_in_the_log(tmp_path: Path) -> None:
     log = MemoryLog(path)
     record(log, "- password: hunter22\n", "c1")
     assert b"hunter22" not in path.read_bytes()
-    assert log.record("USER.md", "- password: hunter23\n", "", FLUSH, "c2", AT) is None
+    assert log.record("USER.md", mask_secrets("- password: hunter23\n"), "", FLUSH, "c2", AT) is None
 
 
 def test_bytes_that_were_no_utf8_are_kept_as_they_were(tmp_path: Path) -> None:
-    change = MemoryLog(tmp_path / "log").record("USER.md", "é", "", FLUSH, "c1", AT, original=b"\xe9")
+    change = MemoryLog(tmp_path / "log").record("USER.md", mask_secrets("é"), "", FLUSH, "c1", AT, original=b"\xe9")
     assert change is not None
     assert change.original == "6Q=="
 
@@ -144,7 +145,7 @@ def test_every_version_can_be_had_again(
     known = ""
     told: list[tuple[MemoryChange, str, str]] = []
     for number, text in enumerate(texts):
-        change = log.record("USER.md", text, digest_of(text.encode()), FLUSH, f"c{number}", AT)
+        change = log.record("USER.md", mask_secrets(text), digest_of(text.encode()), FLUSH, f"c{number}", AT)
         if change:
             told.append((change, known, text))
         known = text

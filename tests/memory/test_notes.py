@@ -175,6 +175,14 @@ def test_secrets_reach_neither_file_nor_log_and_the_person_is_told(memory: Home)
         assert not path.is_file() or not any(word in path.read_bytes() for word in (KEY.encode(), b"hunter22"))
 
 
+def test_a_key_with_a_nul_in_it_is_masked_too(memory: Home) -> None:
+    parted = f"{KEY[:9]}\0{KEY[9:]}"
+    memory.notes.save("USER.md", f"{parted}\n", "", "owner")
+    memory.notes.add_lines(DAY, "Keys", [f"it is {parted}"], "flush")
+    assert memory.content() == "⟦masked: GitHub token⟧\n".encode()
+    assert memory.content(DAY) == "## Keys\n\n- it is ⟦masked: GitHub token⟧\n".encode()
+
+
 def test_what_the_owner_wrote_elsewhere_in_the_file_is_not_touched_by_a_new_line(memory: Home) -> None:
     memory.write(b"- wifi password: hunter22\n")
     memory.notes.add_lines("USER.md", "", ["likes tea"], "flush")

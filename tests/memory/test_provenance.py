@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.memory.provenance import LineOrigin, origin_of_line
+from assistant.redaction import MaskedText
 from assistant.workspace import Workspace
 
 NOW = dt.datetime(2026, 11, 30, 9, 0, tzinfo=dt.UTC)
@@ -93,7 +94,8 @@ def test_whatever_was_saved_each_line_names_a_change_that_brought_it(
     log = MemoryLog(tmp_path_factory.mktemp("log") / "memory_log.jsonl")
     for number, version in enumerate(versions):
         text = "".join(f"{line}\n" for line in version)
-        log.record("MEMORY.md", text, str(number), Origin(f"writer {number}"), f"change {number}", NOW.isoformat())
+        masked, writer = MaskedText(text, ()), Origin(f"writer {number}")
+        log.record("MEMORY.md", masked, str(number), writer, f"change {number}", NOW.isoformat())
     for number, line in enumerate(versions[-1], 1):
         origin = origin_of_line(log, "MEMORY.md", number)
         assert origin is not None

@@ -186,3 +186,17 @@ def test_an_edit_that_was_refused_drops_nothing_later() -> None:
     transcript = fold(transcript, TurnStarted("t2", "m2", "Something else", AT))
     assert [entry.message_id for entry in transcript.entries if isinstance(entry, UserEntry)] == ["m1", "m2"]
     assert transcript.edited is None
+
+
+def test_what_is_told_twice_stands_once_however_long_the_conversation_is() -> None:
+    events: list[Event] = []
+    for number in range(1_000):
+        events += [
+            TurnStarted(f"t{number}", f"m{number}", "Hello", AT),
+            ToolStarted(f"c{number}", "Read", "{}"),
+            ToolFinished(f"c{number}", "Read", "success", "text"),
+            TurnFinished(f"t{number}", "completed", 1, 1, AT),
+        ]
+    transcript = told(*events)
+    again = fold_all(transcript, events[-4:-2])
+    assert (len(transcript.entries), len(again.entries)) == (3_000, 2_999)

@@ -54,6 +54,35 @@ def test_a_save_writes_the_editors_words(desk: MemoryDesk, loaded: Loaded, home:
     assert "saved" in (face.head or "")
 
 
+def test_unsaved_words_of_a_tab_that_was_away_are_taken_up_under_their_file(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    given = opened(desk, loaded, "USER.md").file.given
+    back = desk.take_up(loaded, OpenFile(), given, "words that nobody saved")
+    assert (back.file.name, back.file.given, back.file.state, back.text) == ("USER.md", given, "not saved", None)
+    desk.save(loaded, back.file, "words that nobody saved")
+    assert (home / "USER.md").read_text("utf-8") == "words that nobody saved\n"
+
+
+def test_unsaved_words_whose_file_cannot_be_told_stay_in_the_editor(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    given = opened(desk, loaded).file.given
+    for text in ("changed meanwhile\n", (home / "USER.md").read_text("utf-8")):
+        (home / "MEMORY.md").write_text(text, "utf-8")
+        lost = desk.take_up(loaded, OpenFile(), given, "mine")
+        assert (lost.text, lost.file.name, "Copy your words" in (lost.head or "")) == (None, "", True)
+        assert "Copy your words" in (desk.save(loaded, lost.file, "mine").problem or "")
+        assert desk.take_up(loaded, lost.file, given, "mine") == MemoryFace(lost.file)
+        given = opened(desk, loaded).file.given
+
+
+def test_an_untouched_tab_that_was_away_is_given_its_file_again(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    shown = opened(desk, loaded, "USER.md")
+    assert desk.take_up(loaded, OpenFile(), shown.file.given, None).text == shown.text
+    assert desk.take_up(loaded, OpenFile(), shown.file.given, shown.text).file.name == "USER.md"
+
+
 def test_changes_that_overlap_are_shown_and_asked_about(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
     file = opened(desk, loaded).file
     (home / "MEMORY.md").write_text("other hand\n", "utf-8")

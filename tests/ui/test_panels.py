@@ -111,6 +111,10 @@ def test_a_diff_shows_its_lines_without_the_file_header() -> None:
     assert diff_lines(unified("a\nb", "a\nc"))[-1] == DiffLine("plus", "+", "c")
 
 
+def test_a_line_of_megabytes_is_shown_by_its_beginning_and_says_so() -> None:
+    assert diff_lines(f"+{'a' * 5_000_000}") == [DiffLine("plus", "+", f"{'a' * 1_999} … 4,998,001 more characters")]
+
+
 def test_a_line_of_a_diff_cannot_pose_as_two() -> None:
     assert diff_lines("+good\u2028-old\x0b-older\r-oldest") == [
         DiffLine("plus", "+", "good⟨U+2028⟩-old⟨U+000B⟩-older⟨U+000D⟩-oldest")

@@ -89,6 +89,8 @@ def test_a_long_diff_that_is_to_be_allowed_is_shown_whole() -> None:
     request = replace(REQUEST, name="Write", preview="--- a\n+++ b\n" + "\n".join(f"+line {n}" for n in range(1_500)))
     content = render_entry(ApprovalEntry(request))["content"]
     assert "line 1499" in content
+    request = replace(REQUEST, name="Write", preview=f"--- a\n+++ b\n+{'a' * 9_000}; the end")
+    assert "; the end" in render_entry(ApprovalEntry(request))["content"]
 
 
 def test_what_turns_or_hides_text_is_shown_as_its_code_before_it_is_allowed() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from assistant.errors import PalimpsestError
 from assistant.ui.loading import Loaded, Loading
-from assistant.ui.rooms import IDLE_SECONDS, MAX_ROOMS, Rooms
+from assistant.ui.rooms import AWAY_SECONDS, IDLE_SECONDS, MAX_ROOMS, Rooms
 from tests.fakes.conversation import fake_assistant
 
 
@@ -32,15 +32,20 @@ class House:
         self.now = 0.0
         self.told: list[str] = []
         self.home = home
+        self.may_close = asyncio.Event()
+        self.may_close.set()
         self.rooms = Rooms(person_of, self.keep_open, lambda: self.now)
 
     async def keep_open(self, person: str, loading: Loading) -> None:
         """An assistant that is there at once."""
+        if person == "nobody":
+            raise OSError("no space left")
         self.told.append(f"{person} opened")
         loading.finish(Loaded(fake_assistant(self.home / person), len))  # type: ignore[arg-type]
         try:
             await asyncio.Event().wait()
         finally:
+            await self.may_close.wait()
             self.told.append(f"{person} closed")
 
 
@@ -74,6 +79,38 @@ async def test_a_full_house_says_so_and_keeps_those_who_are_there(house: House) 
     with pytest.raises(PalimpsestError, match="as this page has room for"):
         await house.rooms.enter(asking("one more")).loading.ready()
     await house.rooms.enter(asking("p0")).loading.ready()
+
+
+async def test_in_a_full_house_the_room_that_was_left_longest_ago_is_given_to_who_comes(house: House) -> None:
+    for number in range(MAX_ROOMS):
+        await house.rooms.enter(asking(f"p{number}")).loading.ready()
+    house.now += AWAY_SECONDS + 1
+    house.rooms.entered(asking("p0"))
+    await house.rooms.enter(asking("one more")).loading.ready()
+    assert house.told[MAX_ROOMS:] == ["p1 closed", "one more opened"]
+
+
+async def test_who_comes_back_while_their_room_is_closed_gets_a_new_one_once_it_is(house: House) -> None:
+    old = house.rooms.enter(asking("ada"))
+    await old.loading.ready()
+    house.may_close.clear()
+    house.now += IDLE_SECONDS + 1
+    closing = asyncio.create_task(house.rooms.close_idle())
+    await asyncio.sleep(0)
+    back = house.rooms.enter(asking("ada"))
+    assert (back is old, back.loading.loaded) == (False, None)
+    house.may_close.set()
+    await back.loading.ready()
+    await closing
+    assert house.told == ["ada opened", "ada closed", "ada opened"]
+    with pytest.raises(PalimpsestError, match="Load it again"):
+        await old.loading.ready()
+
+
+async def test_whatever_keeps_an_assistant_from_opening_is_told(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(PalimpsestError, match="cannot be opened: no space left"):
+        await house.rooms.enter(asking("nobody")).loading.ready()
+    assert "a room could not be opened" in caplog.text
 
 
 async def test_only_a_room_nobody_asked_anything_of_for_long_is_closed(house: House) -> None:
