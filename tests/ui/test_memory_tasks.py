@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.atomic_io import replace_text
 from assistant.errors import ForgottenError
 from assistant.memory.log import Origin
 from assistant.models.scripted import ScriptedModel
@@ -164,7 +165,8 @@ def test_a_line_tells_its_writer_its_time_and_its_conversation(desk: TaskDesk, l
 
 def test_a_line_that_replaced_another_shows_it(desk: TaskDesk, loaded: Loaded, home: Path) -> None:
     path = home / "USER.md"
-    path.write_text(path.read_text("utf-8").replace("called Ada", "called Bea"), "utf-8")
+    # In one step: whoever looks in the middle of a plain write sees an empty file, and every line as new after it.
+    replace_text(path, path.read_text("utf-8").replace("called Ada", "called Bea"))
     number = path.read_text("utf-8").split("\n").index("- My cat is called Bea.") + 1
     shown = desk.tell_line(loaded, "USER.md", number).html
     assert "an editor or another program" in shown
