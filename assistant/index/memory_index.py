@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from assistant.errors import IndexingError
-from assistant.index.calibration import Calibration, Evidence, direction_of
+from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 from assistant.index.chunker import JournalText
 from assistant.index.embeddings import Embedder
 from assistant.index.full_text import FullText, open_full_text
@@ -31,7 +31,17 @@ from assistant.index.notices import (
 )
 from assistant.index.question import Question, read_question
 from assistant.index.quotes import Place, Quote, Sentence, is_find, make_quote, sentences_of, wants_meaning
-from assistant.index.search import CANDIDATES, Candidate, Grounds, SearchHit, fuse, select_hits, word_trust
+from assistant.index.search import (
+    CANDIDATES,
+    Candidate,
+    Grounds,
+    SearchHit,
+    best_places,
+    fuse,
+    hit_at,
+    select_hits,
+    word_trust,
+)
 from assistant.index.sync import ReadDialog, Synchroniser
 from assistant.index.upkeep import Upkeep
 from assistant.index.vector_store import VectorSpace, VectorStore
@@ -45,6 +55,7 @@ Mode = Literal["hybrid", "text", "off"]
 _CANDIDATES_A_RESULT = 4
 # Sentences are embedded for a quote one by one; a server takes a batch a call.
 _QUOTE_BATCHES = 3
+_PLACES_LOOKED_AT = 3
 
 
 log = logging.getLogger(__name__)
@@ -173,6 +184,8 @@ class MemoryIndex:
             calibration = self._meaning.calibration if self._meaning is not None and near is not None else None
             find = _Finder(full_text, question, words, near or [], calibration)
             hits = await asyncio.to_thread(find.hits, max_results, min_score)
+            if not hits and calibration is not None and min_score <= DEFAULT_SCORE:
+                hits = await self._look_closer(find, calibration, max_results, min_score)
         except IndexingError:
             self._look()
             return _answer(question, (), [NO_INDEX])
@@ -323,6 +336,31 @@ class MemoryIndex:
             scores[index] = [_rate(meaning.calibration, one) for one in evidence]
         return scores
 
+    async def _look_closer(
+        self, find: _Finder, calibration: Calibration, max_results: int, min_score: float
+    ) -> list[SearchHit]:
+        """The best places by their nearest sentence: one that answers is lost among the others of a chunk.
+
+        Only where nothing was found, for it embeds each sentence of these places; nothing where that takes too long.
+        """
+        if self._meaning is None:
+            return []
+        places = await asyncio.to_thread(find.best_places, _PLACES_LOOKED_AT)
+        said = [(hit, one) for hit in places for one in sentences_of(hit, find.question.terms) if one.can_answer]
+        said = said[: _QUOTE_BATCHES * self._meaning.embedder.batch_texts]
+        try:
+            async with asyncio.timeout(self._settings.vector_seconds):
+                cosines = await self._meaning.cosines(find.question.text, [one.text for _, one in said]) if said else []
+        except (TimeoutError, IndexingError):
+            return []
+        best: dict[SearchHit, tuple[float, Sentence]] = {}
+        for (hit, one), cosine in zip(said, cosines, strict=True):
+            relevance = calibration.sentence_relevance(Evidence(one.share, cosine, "within"))
+            if relevance >= max(min_score, best[hit][0] if hit in best else 0.0):
+                best[hit] = (relevance, one)
+        hits = [hit_at(hit, one.line, one.text, relevance) for hit, (relevance, one) in best.items()]
+        return sorted(hits, key=lambda hit: hit.relevance, reverse=True)[:max_results]
+
     def _dialog(self, path: str) -> Sequence[JournalText]:
         try:
             return self._read_dialog(self._settings.root / path)
@@ -395,6 +433,12 @@ class _Finder:
     words: dict[int, float]
     near: Sequence[NearChunk]
     calibration: Calibration | None
+
+    def best_places(self, count: int) -> list[SearchHit]:
+        """The first places of both rankings, whether they answer or not."""
+        candidates = fuse(self.words, {chunk.chunk_id: chunk.cosine for chunk in self.near}, count=4 * count)
+        chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
+        return best_places(candidates, chunks, self.question, count)
 
     def hits(self, max_results: int, min_score: float) -> list[SearchHit]:
         """The best places, each once."""

