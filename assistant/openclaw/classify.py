@@ -69,12 +69,14 @@ def find_tail(survey: Survey, keep: KeepTail, target_tokens: int) -> int:
     """
     if keep == "auto":
         return _auto_tail(survey, target_tokens)
-    lines = survey.lines
-    start = _count_back(lines, max(keep, 1))
-    turn = next((at for at in range(start, -1, -1) if _starts_turn(lines, at)), None)
-    if turn is not None and start - turn <= max(keep, 1):
-        start = turn
-    return _whole_units_from(survey, start)
+    counted = _counted_lines(survey.lines)
+    if not counted:
+        return 0
+    step = max(0, len(counted) - max(keep, 1))
+    turn = next((at for at in range(step, -1, -1) if _starts_turn(survey.lines, counted[at])), None)
+    if turn is not None and step - turn <= max(keep, 1):
+        step = turn
+    return _whole_units_from(survey, counted[step])
 
 
 def is_large(line: Line, options: Options) -> bool:
@@ -136,10 +138,9 @@ def _whole_units_from(survey: Survey, start: int) -> int:
     return start
 
 
-def _count_back(lines: Sequence[Line], keep: int) -> int:
-    """Where the newest `keep` lines begin; summary and marker come and go with each run and do not count."""
-    counted = [at for at, line in enumerate(lines) if line.kind not in ("summary", "spoken_summary", "marker")]
-    return counted[-keep] if keep <= len(counted) else 0
+def _counted_lines(lines: Sequence[Line]) -> tuple[int, ...]:
+    """The lines that a tail is counted in; summary and marker come and go with each run and do not count."""
+    return tuple(at for at, line in enumerate(lines) if line.kind not in ("summary", "spoken_summary", "marker"))
 
 
 def _auto_tail(survey: Survey, target_tokens: int) -> int:

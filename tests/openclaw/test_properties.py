@@ -192,10 +192,18 @@ RESET_IN_THE_TAIL = (
     + [("ask", 0), ("ask", 0), ("look", 0)]
 )
 
+# A summary before the tail, and a turn that begins just as far before that as the tail may still grow.
+SUMMARY_BEFORE_THE_TAIL = (
+    [("thanks", 0), ("thanks", 0), ("look", 0), ("look", 0), ("parallel", 0), ("compaction", 0), ("thanks", 0)]
+    + [("ask", 0)] * 4
+    + [("ask", 2), ("look", 0), ("look", 1), ("bare", 0)]
+)
+
 
 @many
 @example(LABELLED_BEFORE_A_BRANCH, Options(keep_tail=10, drop_branches=True, truncate_threshold_chars=300))
 @example(RESET_IN_THE_TAIL, Options(keep_tail=7, truncate_threshold_chars=300))
+@example(SUMMARY_BEFORE_THE_TAIL, Options(mode="aggressive", keep_tail=12))
 @given(STEPS, OPTIONS)
 def test_a_second_run_changes_nothing(steps: list[tuple[str, int]], options: Options) -> None:
     if options.max_iterations < 5_000:
