@@ -199,8 +199,21 @@ SUMMARY_BEFORE_THE_TAIL = (
     + [("ask", 2), ("look", 0), ("look", 1), ("bare", 0)]
 )
 
+# What the first run leaves lies so little below the target that a frame weighed at its longest goes over it.
+JUST_BELOW_THE_TARGET = [("look", 0)] * 7 + [
+    ("open", 0),
+    ("torn", 0),
+    ("torn", 0),
+    ("unknown", 0),
+    ("label", 0),
+    ("label", 0),
+    ("wordy", 4),
+    ("error", 0),
+]
+
 
 @many
+@example(JUST_BELOW_THE_TARGET, Options(keep_tail="auto", marker_form="custom", truncate_threshold_chars=300))
 @example(LABELLED_BEFORE_A_BRANCH, Options(keep_tail=10, drop_branches=True, truncate_threshold_chars=300))
 @example(RESET_IN_THE_TAIL, Options(keep_tail=7, truncate_threshold_chars=300))
 @example(SUMMARY_BEFORE_THE_TAIL, Options(mode="aggressive", keep_tail=12))
