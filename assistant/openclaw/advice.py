@@ -14,6 +14,7 @@ from assistant.openclaw.compress import Advice
 from assistant.openclaw.contents import read_content
 from assistant.openclaw.entries import SUMMARY_TAG, read_line
 from assistant.openclaw.findings import Finding
+from assistant.openclaw.marks import condensed_mark
 from assistant.openclaw.options import Options
 from assistant.openclaw.rewriting import CONDENSED_CHARS
 from assistant.openclaw.summary import MAX_BULLETS, Bullet, read_summary, write_summary
@@ -73,7 +74,7 @@ def _ask_for_gists(survey: Survey, lines: Sequence[int], language: Language, ask
             at = lines[number - 1]
             gist = found.group(2).strip()
             if len(gist) < survey.lines[at].text_chars:
-                gists[at] = f"{gist} ...[condensed, {survey.lines[at].text_chars - len(gist)} chars omitted]"
+                gists[at] = f"{gist} {condensed_mark(survey.lines[at].text_chars - len(gist))}"
     return gists
 
 

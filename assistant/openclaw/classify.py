@@ -53,7 +53,8 @@ def classify(survey: Survey, options: Options) -> Classified:
         unit = survey.units[unit_of[at]] if at in unit_of else None
         classes.append(fixed or _class_by_content(lines, line, unit, asked, options))
         if line.kind == "assistant":
-            asked = line.asks
+            # The question may be what was cut away.
+            asked = line.asks or line.is_condensed
         elif line.kind == "user":
             asked = False
     return Classified(tuple(classes), tail_start, unit_of)
@@ -62,18 +63,20 @@ def classify(survey: Survey, options: Options) -> Classified:
 def find_tail(survey: Survey, keep: KeepTail, target_tokens: int) -> int:
     """The index of the first line of the tail.
 
-    At least `keep` physical lines, then back to where the turn starts; a turn that would more than double the
-    tail is entered at one of its steps instead. `auto` is the last complete turn, or as many of its newest steps
-    as fit into half the target. A call is never parted from its results.
+    At least `keep` physical lines, summary and marker not counted, then back to where the turn starts; a turn that
+    would more than double the tail is entered at one of its steps instead. `auto` is the last complete turn, or as
+    many of its newest steps as fit into half the target. A call is never parted from its results.
     """
     if keep == "auto":
         return _auto_tail(survey, target_tokens)
-    lines = survey.lines
-    start = max(0, len(lines) - max(keep, 1))
-    turn = next((at for at in range(start, -1, -1) if _starts_turn(lines, at)), None)
-    if turn is not None and start - turn <= max(keep, 1):
-        start = turn
-    return _whole_units_from(survey, start)
+    counted = _counted_lines(survey.lines)
+    if not counted:
+        return 0
+    step = max(0, len(counted) - max(keep, 1))
+    turn = next((at for at in range(step, -1, -1) if _starts_turn(survey.lines, counted[at])), None)
+    if turn is not None and step - turn <= max(keep, 1):
+        step = turn
+    return _whole_units_from(survey, counted[step])
 
 
 def is_large(line: Line, options: Options) -> bool:
@@ -104,7 +107,7 @@ def _class_by_content(lines: Sequence[Line], line: Line, unit: Unit | None, aske
         return "P1"
     if unit is None:
         return "P5" if line.is_pleasantry or not line.text_chars else "P4"
-    if line.kind == "assistant" and line.text_chars > WORDY_CHARS:
+    if line.kind == "assistant" and (line.text_chars > WORDY_CHARS or line.is_condensed):
         return "P4"
     return _unit_class(lines, unit)
 
@@ -133,6 +136,11 @@ def _whole_units_from(survey: Survey, start: int) -> int:
         if unit.lines[0] < start <= unit.lines[-1]:
             start = unit.lines[0]
     return start
+
+
+def _counted_lines(lines: Sequence[Line]) -> tuple[int, ...]:
+    """The lines that a tail is counted in; summary and marker come and go with each run and do not count."""
+    return tuple(at for at, line in enumerate(lines) if line.kind not in ("summary", "spoken_summary", "marker"))
 
 
 def _auto_tail(survey: Survey, target_tokens: int) -> int:

@@ -98,7 +98,9 @@ def compress(
     entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     frame = render_frame(survey, place, entry, marker, options.marker_form)
     draft.add(weigh(text) if options.measure_by == "content" else weigh(frame) - _marker_tokens(survey, draft))
-    cut_in_tail = plan(survey, classified, options, draft, advice.gists)
+    # The frame is weighed at its longest: a file that an earlier run brought just below the target is left in peace.
+    fits = tokens_before <= options.target_tokens
+    cut_in_tail = frozenset[int]() if fits else plan(survey, classified, options, draft, advice.gists)
     entry = summary_entry(survey, draft, place, text, before.context_tokens, classified.tail_start)
     layout = lay_out(survey, draft, place, entry, marker, options.marker_form, now)
     misses = survey.marker.misses if survey.marker is not None else 0

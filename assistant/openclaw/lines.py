@@ -46,6 +46,7 @@ class Line:
     content_chars: int = 0
     content_tokens: float = 0.0
     text_chars: int = 0
+    is_condensed: bool = False
     thinking_chars: int = 0
     cuttable_chars: int = 0
     opening: str = ""

@@ -64,7 +64,8 @@ class _Planner:
         self._draft = draft
         self._gists = gists
         self._tail_start = classified.tail_start
-        self._open = _open_lines(survey, classified, draft)
+        self._labelled = _labelled_ids(survey, draft)
+        self._open = _open_lines(survey, classified, self._labelled)
         self._groups = self._make_groups(classified)
 
     @property
@@ -112,14 +113,21 @@ class _Planner:
     def cut_tail(self) -> frozenset[int]:
         """Cut large outputs inside the tail, but for the newest step; the lines that were cut."""
         newest = self._newest_step()
+        large = [
+            at
+            for at in self._survey.walk.path
+            if at >= self._tail_start
+            and at not in newest
+            and self._lines[at].id not in self._labelled
+            and is_large(self._lines[at], self._options)
+        ]
         cut: set[int] = set()
         for limit in (self._options.truncate_size_chars, self._options.second_cut_chars):
             if self._fits:
                 break
-            for at in self._survey.walk.path:
-                if at >= self._tail_start and at not in newest and is_large(self._lines[at], self._options):
-                    self._draft.change(at, Change(output_limit_chars=limit, argument_limit_chars=limit))
-                    cut.add(at)
+            for at in large:
+                self._draft.change(at, Change(output_limit_chars=limit, argument_limit_chars=limit))
+                cut.add(at)
         return frozenset(at for at in cut if at in self._draft.rewritten)
 
     def _condense_line(self, at: int) -> None:
@@ -191,13 +199,17 @@ class _Planner:
         return frozenset() if newest is None else frozenset(range(newest, len(self._lines)))
 
 
-def _open_lines(survey: Survey, classified: Classified, draft: Draft) -> frozenset[int]:
-    """Lines that may go or change: on the path, before the tail, of a class that may, and without a label."""
-    labelled = {
+def _labelled_ids(survey: Survey, draft: Draft) -> frozenset[str]:
+    """The entries that a label which stays points at; they stay as they are, in the tail too."""
+    return frozenset(
         line.label_target
         for at, line in enumerate(survey.lines)
         if line.label_target is not None and at not in draft.removed
-    }
+    )
+
+
+def _open_lines(survey: Survey, classified: Classified, labelled: frozenset[str]) -> frozenset[int]:
+    """Lines that may go or change: on the path, before the tail, of a class that may, and without a label."""
     return frozenset(
         at
         for at in survey.walk.path

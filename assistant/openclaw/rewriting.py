@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from assistant.errors import TranscriptError
 from assistant.openclaw.contents import image_data_chars
 from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, parse_object, text_or_none
+from assistant.openclaw.marks import condensed_mark, cut_mark, is_condensed, split_cut, with_failure
+from assistant.openclaw.tools import says_failed
 from assistant.openclaw.wording import first_sentence
 
 CONDENSED_CHARS = 200
-_CUT_MARK = re.compile(r"\.\.\.\[truncated, (\d+) chars omitted\]\Z")
-_CONDENSED_MARK = re.compile(r"\.\.\.\[condensed, \d+ chars omitted\]\Z")
 _THINKING_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -38,19 +38,24 @@ class Relink:
 
 def cut_text(text: str, limit_chars: int) -> str:
     """The first `limit_chars` characters and how many are missing; a text that was cut before counts on."""
-    earlier = _CUT_MARK.search(text)
-    body, missing = (text[: earlier.start()], int(earlier.group(1))) if earlier else (text, 0)
+    body, missing = split_cut(text)
     if len(body) <= limit_chars:
         return text
-    return f"{body[:limit_chars]}...[truncated, {len(body) - limit_chars + missing} chars omitted]"
+    return body[:limit_chars] + cut_mark(len(body) - limit_chars + missing)
+
+
+def cut_output(text: str, limit_chars: int) -> str:
+    """An output cut like any text; when what says that the call failed is cut away, the mark says so."""
+    shorter = cut_text(text, limit_chars)
+    return with_failure(shorter) if says_failed(text) and not says_failed(shorter) else shorter
 
 
 def condense_text(text: str) -> str:
     """The first sentence of a long explanation, at most 200 characters, and how many are missing."""
-    if len(text) <= CONDENSED_CHARS or _CONDENSED_MARK.search(text):
+    if len(text) <= CONDENSED_CHARS or is_condensed(text):
         return text
     kept = first_sentence(text, CONDENSED_CHARS).removesuffix("…")
-    shorter = f"{kept}...[condensed, {len(text) - len(kept)} chars omitted]"
+    shorter = kept + condensed_mark(len(text) - len(kept))
     return shorter if len(shorter) < len(text) else text
 
 
@@ -213,8 +218,8 @@ def _cut_strings(value: Json, limit_chars: int) -> Json:
 
 def _cut_output(text: str, change: Change) -> str:
     if change.removes_output:
-        return cut_text(text, 0)
-    return text if change.output_limit_chars is None else cut_text(text, change.output_limit_chars)
+        return cut_output(text, 0)
+    return text if change.output_limit_chars is None else cut_output(text, change.output_limit_chars)
 
 
 def _cut_result_content(content: Json, change: Change) -> Json:
@@ -222,7 +227,7 @@ def _cut_result_content(content: Json, change: Change) -> Json:
     if limit is None:
         return content
     if isinstance(content, str):
-        return cut_text(content, limit)
+        return cut_output(content, limit)
     if not isinstance(content, list):
         return content
     return _cut_blocks(content, limit)
@@ -241,7 +246,7 @@ def _cut_blocks(blocks: list[Json], limit_chars: int) -> list[Json]:
         if data_chars:
             kept.append({"type": "text", "text": f"...[image truncated, {data_chars} chars omitted]"})
         elif isinstance(text, str):
-            kept.append({**block, "text": cut_text(text, left)})
+            kept.append({**block, "text": cut_output(text, left)})
             left = max(0, left - len(text))
         else:
             kept.append(block)

@@ -12,6 +12,7 @@ from assistant.openclaw.estimate import Weigh
 from assistant.openclaw.findings import Finder, Finding
 from assistant.openclaw.lines import CallNote, Line, ResultNote
 from assistant.openclaw.marker import Marker, read_marker
+from assistant.openclaw.marks import is_condensed
 from assistant.openclaw.tools import call_shape, has_failed, is_empty_handed
 from assistant.openclaw.tree import Form, Walk, walk
 from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry, own_words
@@ -181,6 +182,7 @@ def describe_line(raw: bytes, entry: Entry, content: Content, weigh: Weigh, is_c
         content_chars=seen_chars,
         content_tokens=tokens * seen_chars / chars,
         text_chars=len(text),
+        is_condensed=entry.kind == "assistant" and is_condensed(text),
         thinking_chars=sum(map(len, content.thoughts)) if content.thoughts else 0,
         opening=first_sentence(own) if spoken and own else "",
         is_pleasantry=spoken and is_pleasantry(own),

@@ -7,6 +7,7 @@ from typing import Literal
 
 from assistant.openclaw.contents import Call, Result, call_command
 from assistant.openclaw.entries import Json, parse_object
+from assistant.openclaw.marks import is_cut, tells_of_failure
 
 CallShape = Literal["listing", "search", "other"]
 
@@ -81,8 +82,15 @@ def has_failed(result: Result) -> bool:
     """True when the tool says it failed: its flag, an exit code, a status field or the first word."""
     if result.is_error or (result.exit_code is not None and result.exit_code != 0):
         return True
-    head = result.text[:_SHORT_CHARS]
-    noted = _exit_code_noted(result.text[-_SHORT_CHARS:])
+    return says_failed(result.text)
+
+
+def says_failed(output: str) -> bool:
+    """True when the words of an output say that the call failed."""
+    if tells_of_failure(output):
+        return True
+    head = output[:_SHORT_CHARS]
+    noted = _exit_code_noted(output[-_SHORT_CHARS:])
     if noted is not None:
         return noted != 0
     if head.lstrip().startswith("{"):
@@ -91,7 +99,7 @@ def has_failed(result: Result) -> bool:
 
 
 def _command_shape(command: str) -> CallShape:
-    if len(command) > _COMMAND_CHARS or (" -" in command and _WRITING_FIND.search(command)):
+    if len(command) > _COMMAND_CHARS or is_cut(command) or (" -" in command and _WRITING_FIND.search(command)):
         return "other"
     plain = _QUOTED.sub("q", command) if "'" in command or '"' in command else command
     plain = _REDIRECT.sub(" ", plain) if ">" in plain else plain

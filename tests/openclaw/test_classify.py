@@ -127,6 +127,15 @@ def test_the_tail_counts_physical_lines_and_goes_back_to_the_start_of_the_turn()
     assert session.lines[19].count(b'"role":"user"') == 1
 
 
+def test_the_tail_does_not_count_what_a_run_writes() -> None:
+    session = Session()
+    session.turns(10)
+    session.entry({"type": "compaction", "summary": "s", "firstKeptEntryId": session.leaf, "tokensBefore": 1})
+    session.entry({"type": "system", "lastCompressed": "2026-01-01T00:00:00Z", "compressedTokens": 1})
+    session.turns(1)
+    assert classes(session, Options(keep_tail=6)).tail_start == 17
+
+
 def test_a_turn_that_would_more_than_double_the_tail_is_entered_at_a_step() -> None:
     session = Session()
     session.user("Do it all.")

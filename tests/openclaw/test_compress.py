@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from assistant.errors import TranscriptError
+from assistant.openclaw.classify import classify
 from assistant.openclaw.entries import Fields
 from assistant.openclaw.estimate import choose_weigh
 from assistant.openclaw.options import Mode, Options
@@ -186,6 +187,39 @@ def test_less_than_a_tenth_leaves_the_file_as_it_was() -> None:
 def test_a_second_run_on_what_is_left_changes_nothing() -> None:
     outcome = shrink(work_session().lines, Options(keep_tail=2))
     assert shrink(outcome.lines, Options(keep_tail=2), NOW + timedelta(days=1)).status == "nothing"
+
+
+@pytest.mark.parametrize("kind", ["explained", "error", "exit note"])
+def test_a_shortened_line_is_of_the_class_it_was_and_does_not_go_the_next_time(kind: str) -> None:
+    session = Session()
+    session.user("Start.")
+    for number in range(60):
+        words = f"I explain step {number} now. " + "It is so because of that. " * 20 if kind == "explained" else ""
+        output = {"explained": "ok", "error": "Error: it broke\n" + "x " * 1_500}.get(
+            kind, "x " * 1_500 + "\nexit code 2"
+        )
+        session.calls((f"{number}", "exec", {"command": "make"}), text=words)
+        session.result(f"{number}", output)
+    session.says("last")
+    first = shrink(session.lines, Options(keep_tail=1))
+    assert first.status == "partial"
+    before, after = survey(session.lines), survey(first.lines)
+    kept = classify(after, Options(keep_tail=1)).classes
+    assert [line.kind for line in after.lines].count("assistant") == [line.kind for line in before.lines].count(
+        "assistant"
+    )
+    assert kept.count("P4") >= 60
+    second = shrink(first.lines, Options(keep_tail=1), NOW + timedelta(days=1))
+    assert (second.status, second.lines) == ("nothing", first.lines)
+
+
+def test_a_labelled_entry_is_not_cut_in_the_tail_either() -> None:
+    session = large(20)
+    marked = parsed(session.lines)[-2]
+    session.entry({"type": "label", "targetId": marked["id"], "label": "here"})
+    outcome = shrink(session.lines, Options(keep_tail=60))
+    assert json.dumps(marked["message"]) in [json.dumps(entry.get("message")) for entry in parsed(outcome.lines)]
+    assert outcome.tail_lines_cut == 19
 
 
 def test_the_marker_holds_the_literal_keys_and_a_place_in_the_tree() -> None:

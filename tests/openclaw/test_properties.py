@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from assistant.errors import TranscriptError
@@ -30,6 +30,8 @@ STEPS = st.lists(
                 "bare",
                 "reset",
                 "label",
+                "wordy",
+                "error",
             ]
         ),
         st.integers(0, 4),
@@ -100,6 +102,11 @@ def _odd_call(session: Session, kind: str, at: int, text: str, other: str | None
             session.calls((f"t{at}", "exec", {"command": "make"}), stop="aborted")
         case "orphan":
             session.result(f"none{at}", text)
+        case "wordy":
+            session.calls((f"t{at}", "exec", {"command": "make"}), text=text)
+            session.result(f"t{at}", "ok")
+        case "error":
+            session.tool(f"t{at}", "make", f"Error: {text}")
         case "torn":
             session.raw(b'{"type":"mess\xff' + str(at).encode() + b"\n")
         case "blank":
@@ -171,7 +178,45 @@ def test_the_new_file_is_a_whole_session(steps: list[tuple[str, int]], options: 
         assert outcome.tokens_after < outcome.tokens_before * 0.9
 
 
+# A label on an output before the tail, which begins earlier once the branch is gone.
+LABELLED_BEFORE_A_BRANCH = (
+    [("ask", 0)] * 6
+    + [("look", 1), ("ask", 0), ("ask", 0), ("ask", 3), ("thanks", 0), ("thanks", 0), ("look", 0), ("label", 0)]
+    + [("ask", 0)] * 9
+    + [("branch", 0)]
+)
+# A reset in the tail: summary and marker are put behind it.
+RESET_IN_THE_TAIL = (
+    [("ask", 0)] * 35
+    + [("answer", 1), ("ask", 0), ("thanks", 0), ("thanks", 0), ("answer", 2), ("fail", 0), ("reset", 0)]
+    + [("ask", 0), ("ask", 0), ("look", 0)]
+)
+
+# A summary before the tail, and a turn that begins just as far before that as the tail may still grow.
+SUMMARY_BEFORE_THE_TAIL = (
+    [("thanks", 0), ("thanks", 0), ("look", 0), ("look", 0), ("parallel", 0), ("compaction", 0), ("thanks", 0)]
+    + [("ask", 0)] * 4
+    + [("ask", 2), ("look", 0), ("look", 1), ("bare", 0)]
+)
+
+# What the first run leaves lies so little below the target that a frame weighed at its longest goes over it.
+JUST_BELOW_THE_TARGET = [("look", 0)] * 7 + [
+    ("open", 0),
+    ("torn", 0),
+    ("torn", 0),
+    ("unknown", 0),
+    ("label", 0),
+    ("label", 0),
+    ("wordy", 4),
+    ("error", 0),
+]
+
+
 @many
+@example(JUST_BELOW_THE_TARGET, Options(keep_tail="auto", marker_form="custom", truncate_threshold_chars=300))
+@example(LABELLED_BEFORE_A_BRANCH, Options(keep_tail=10, drop_branches=True, truncate_threshold_chars=300))
+@example(RESET_IN_THE_TAIL, Options(keep_tail=7, truncate_threshold_chars=300))
+@example(SUMMARY_BEFORE_THE_TAIL, Options(mode="aggressive", keep_tail=12))
 @given(STEPS, OPTIONS)
 def test_a_second_run_changes_nothing(steps: list[tuple[str, int]], options: Options) -> None:
     if options.max_iterations < 5_000:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.rewriting import Change, Relink, condense_text, cut_text, rewrite
+from assistant.openclaw.rewriting import Change, Relink, condense_text, cut_output, cut_text, rewrite
 
 
 def raw(value: object, **manner: object) -> bytes:
@@ -23,6 +23,14 @@ def test_a_cut_text_keeps_its_start_and_says_how_much_is_missing() -> None:
 def test_a_text_that_was_cut_before_counts_on() -> None:
     once = cut_text("a" * 2_500, 500)
     assert cut_text(once, 200) == cut_text("a" * 2_500, 200) == "a" * 200 + "...[truncated, 2300 chars omitted]"
+
+
+def test_an_output_whose_failure_is_cut_away_says_that_it_failed() -> None:
+    late = "x" * 600 + "\nexit code 2"
+    assert cut_output("Error: " + "x" * 600, 10) == "Error: xxx...[truncated, 597 chars omitted]"
+    assert cut_output(late, 4) == "xxxx...[truncated, 608 chars omitted, failed]"
+    assert cut_output(cut_output(late, 500), 4) == cut_output(late, 4)
+    assert cut_output("x" * 600 + "\nexit code 0", 4) == "xxxx...[truncated, 608 chars omitted]"
 
 
 @given(st.text(max_size=400), st.integers(0, 400), st.integers(0, 400))
