@@ -107,7 +107,7 @@ def test_a_space_has_a_banner_and_answers_under_its_name_only(context: BrowserCo
     with running_app(home, **space) as address:
         chat = Chat(context.new_page(), address)
         chat.open()
-        expect(chat.page.locator("#banner")).to_contain_text("after you leave it is wiped")
+        expect(chat.page.locator("#banner")).to_contain_text("it is wiped")
         assert httpx.get(address, headers={"host": "me-app.hf.space"}).status_code == 200
         assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403
     assert not (home / "MEMORY.md").exists()

@@ -127,7 +127,7 @@ def test_a_full_file_is_tidied_by_ticks_and_restored_from_its_history(tab: Chat,
     expect(versions.first).to_contain_text("tidy")
     versions.nth(1).locator("summary").click()
     versions.nth(1).get_by_role("button", name="Restore this version").click()
-    expect(versions.first).to_contain_text("owner")
+    expect(versions.first).to_contain_text("you, in this program")
     assert (real_home / "MEMORY.md").read_text("utf-8") == text
     (real_home / "MEMORY.md").write_text("# Memory\n", "utf-8")
 
