@@ -20,7 +20,7 @@ from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.whole_calls import WholeCallHook
 from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
-from assistant.agent.system_prompt import cap_together
+from assistant.agent.system_prompt import FILE_MAX_CHARS, cap_together
 from assistant.compaction.code_note import note_by_code
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.transcript import split_in_pieces, write_transcript
@@ -34,7 +34,7 @@ from assistant.memory.notes import Notes
 from assistant.messages import Msg, UserMsg
 from assistant.prompts import Language, render
 from assistant.tokens import TokenCounter
-from assistant.workspace import Workspace
+from assistant.workspace import MEMORY_FILES, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -156,15 +156,18 @@ class Flusher:
             except PalimpsestError as error:
                 return error_chunk(str(error))
             text = cap_together({file: text}, language, max_tokens, self._counter.text)[file]
-            return text_chunk(text or render("memory_result", language, outcome="empty", name=file))
+            return text_chunk(text or render("memory_result", language, outcome="empty", name=file, place=file))
 
         async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
             origin = Origin(FLUSH_NAME, compaction.session_id, compaction_id=compaction.compaction_id)
             try:
-                change = self._notes.add_lines(file, heading, lines, origin, replaces=replaces)
+                place = file if replaces else self._place_for(file, lines)
+                new = lines if place == file else self._not_in(file, lines)
+                change = self._notes.add_lines(place, heading, new, origin, replaces=replaces) if new else None
             except PalimpsestError as error:
                 return error_chunk(str(error))
-            return text_chunk(render("memory_result", language, outcome="added" if change else "known", name=file))
+            outcome = "moved" if change and place != file else "added" if change else "known"
+            return text_chunk(render("memory_result", language, outcome=outcome, name=file, place=place))
 
         return Toolkit(
             tools=[
@@ -172,6 +175,18 @@ class Flusher:
                 own_tool(add_lines, render("tool_add_lines", language)),
             ]
         )
+
+    def _place_for(self, name: str, lines: Sequence[str]) -> str:
+        """The file; the day's note where one that stands in every prompt would outgrow its cap."""
+        if name not in MEMORY_FILES:
+            return name
+        added = sum(len(line) + len("- \n") for line in lines)
+        is_room = len(self._notes.read(name).text) + added <= FILE_MAX_CHARS
+        return name if is_room else f"memory/{_day(self._now())}.md"
+
+    def _not_in(self, name: str, lines: Sequence[str]) -> list[str]:
+        standing = {line.strip().removeprefix("- ") for line in self._notes.read(name).text.splitlines()}
+        return [line for line in lines if line.strip() not in standing]
 
     def _messages(self, compaction: CompactionRecord) -> list[Msg]:
         """The folded messages and the newest ones after them, as the journal has them."""

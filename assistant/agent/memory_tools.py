@@ -117,7 +117,9 @@ def memory_tools(desk: MemoryDesk) -> list[ToolBase]:
         except PalimpsestError as error:
             return error_chunk(str(error))
         name = change.path if change else _FILES.get(category, "memory/")
-        return text_chunk(render("memory_result", desk.language(), outcome="added" if change else "known", name=name))
+        return text_chunk(
+            render("memory_result", desk.language(), outcome="added" if change else "known", name=name, place=name)
+        )
 
     language = desk.language()
     return [

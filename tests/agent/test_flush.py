@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from assistant.agent.flush import Flusher, FlushModel
+from assistant.agent.system_prompt import FILE_MAX_CHARS
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.events import FlushFinished, MemoryChanged
@@ -385,3 +386,49 @@ async def test_a_flush_whose_end_cannot_be_journalled_is_told_and_looked_at_agai
         await assistant.flushes.wait()
         rows = assistant.store.journal.rows(session_id)
     assert [row.state for row in rows if isinstance(row, FlushRow)] == ["done"]
+
+
+async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing(home: Path) -> None:
+    days = [NIGHT]
+
+    def now() -> datetime:
+        return days[-1]
+
+    workspace = Workspace(home)
+    workspace.create()
+    memory_log = MemoryLog(workspace.memory_log_path)
+    notes = Notes(workspace, memory_log, now)
+    facts = [f"Fact {number} of the harbour: {'the boats were counted again, ' * 20}" for number in range(90)]
+    for day in range(30):
+        days.append(NIGHT + timedelta(days=day))
+        # Three new facts a day, and two of the day before once more.
+        told = facts[max(0, 3 * day - 2) : 3 * day + 3]
+        model = ScriptedModel([[add(told, "call_add_0001", "MEMORY.md")], [text("NO_REPLY")]])
+        flusher = Flusher(
+            model=FlushModel(model, 64_000),
+            notes=notes,
+            memory_log=memory_log,
+            journal=Journal(workspace, now),
+            workspace=workspace,
+            counter=TokenCounter("bytes"),
+            language=lambda: "en",
+            now=now,
+        )
+        message = UserMsg("owner", f"Day {day}.")
+        Journal(workspace, now).append_missing("s", "owner", [message])
+        record = folding(f"c{day}", None, [message], now().isoformat(), summary=SUMMARY)
+        assert await flusher.flush(record) == "done"
+
+    written = {path.name: path.read_text("utf-8") for path in [home / "MEMORY.md", *(home / "memory").glob("*.md")]}
+    lines = {name: [line.removeprefix("- ") for line in words.splitlines()] for name, words in written.items()}
+    assert len(written["MEMORY.md"]) <= FILE_MAX_CHARS < sum(map(len, facts))
+    assert [fact for fact in facts for stood in lines.values() if stood.count(fact.strip()) > 1] == []
+    assert [fact for fact in facts if not any(fact.strip() in stood for stood in lines.values())] == []
+    logged = [line.removeprefix("- ") for name in written for line in logged_lines(memory_log, name)]
+    assert {fact.strip() for fact in facts} <= set(logged)
+
+
+def logged_lines(memory_log: MemoryLog, name: str) -> list[str]:
+    """Every line that was ever written into a file."""
+    path = name if name == "MEMORY.md" else f"memory/{name}"
+    return [line for change in memory_log.history(path) for line in change.added_lines]
