@@ -57,11 +57,13 @@ def test_the_arrow_to_the_newest_words_lies_on_none(open_tab: Callable[[], Chat]
     arrow = chat.page.get_by_role("button", name="Scroll down")
     chat.page.locator("#chat .bubble-wrap").hover()
     # Drawn anew, the page goes back to the newest words, and the arrow goes while it is measured.
-    while not (box := arrow.bounding_box() if arrow.count() else None):
+    measured = "found => found.map(one => one.getBoundingClientRect()).map(({y, height}) => ({y, height}))"
+    while not (boxes := arrow.evaluate_all(measured)):
         chat.page.mouse.wheel(0, -400)
         chat.page.wait_for_timeout(200)
+    [box] = boxes
     assert bottom(chat.page.locator("#chat .bubble-wrap")) <= box["y"] + 1
     assert box["y"] + box["height"] <= chat.page.locator("#compose").bounding_box()["y"] + 1  # type: ignore[index]
     assert chat.page.evaluate("document.scrollingElement.scrollHeight") == height
-    arrow.click()
+    arrow.evaluate_all("found => found.map(one => one.click())")
     expect(arrow).to_have_count(0)
