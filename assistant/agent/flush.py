@@ -29,6 +29,7 @@ from assistant.events import FlushState
 from assistant.journal.journal import Journal
 from assistant.journal.rebuild import messages_of, standing_ids
 from assistant.journal.rows import BlockRow, FlushRow
+from assistant.memory.lines import new_lines_of
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.messages import Msg, UserMsg
@@ -162,7 +163,7 @@ class Flusher:
             origin = Origin(FLUSH_NAME, compaction.session_id, compaction_id=compaction.compaction_id)
             try:
                 place = file if replaces else self._place_for(file, lines)
-                new = lines if place == file else self._not_in(file, lines)
+                new = lines if place == file else new_lines_of(self._notes.read(file).text, lines)
                 change = self._notes.add_lines(place, heading, new, origin, replaces=replaces) if new else None
             except PalimpsestError as error:
                 return error_chunk(str(error))
@@ -183,10 +184,6 @@ class Flusher:
         added = sum(len(line) + len("- \n") for line in lines)
         is_room = len(self._notes.read(name).text) + added <= FILE_MAX_CHARS
         return name if is_room else f"memory/{_day(self._now())}.md"
-
-    def _not_in(self, name: str, lines: Sequence[str]) -> list[str]:
-        standing = {line.strip().removeprefix("- ") for line in self._notes.read(name).text.splitlines()}
-        return [line for line in lines if line.strip() not in standing]
 
     def _messages(self, compaction: CompactionRecord) -> list[Msg]:
         """The folded messages and the newest ones after them, as the journal has them."""

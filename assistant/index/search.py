@@ -109,17 +109,9 @@ def select_hits(
 ) -> list[SearchHit]:
     """The hits at or above `min_score`, in the order of the candidates, each place once."""
     relevances = rate_candidates(candidates, chunks, grounds)
-    hits: list[SearchHit] = []
-    taken: list[Chunk] = []
-    for candidate in candidates:
-        relevance = relevances.get(candidate.chunk_id, 0.0)
-        if relevance <= 0.0 or relevance < min_score or len(hits) == max_results:
-            continue
-        chunk = chunks[candidate.chunk_id]
-        if not any(_is_same_place(chunk, other) for other in taken):
-            taken.append(chunk)
-            hits.append(_hit(chunk, relevance, grounds.question.terms))
-    return hits
+    rated = ((candidate.chunk_id, relevances.get(candidate.chunk_id, 0.0)) for candidate in candidates)
+    found = ((chunks[key], relevance) for key, relevance in rated if relevance > 0.0 and relevance >= min_score)
+    return _hits_of(found, grounds.question, max_results)
 
 
 def hit_at(hit: SearchHit, line: int, text: str, relevance: float) -> SearchHit:
@@ -137,16 +129,9 @@ def best_places(
     candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], question: Question, count: int
 ) -> list[SearchHit]:
     """The first places, each once, whatever is known of how well they answer; none in another script."""
-    hits: list[SearchHit] = []
-    taken: list[Chunk] = []
-    for candidate in candidates:
-        chunk = chunks.get(candidate.chunk_id)
-        if chunk is None or direction_of(question.text, chunk.text) != "within":
-            continue
-        if len(hits) < count and not any(_is_same_place(chunk, other) for other in taken):
-            taken.append(chunk)
-            hits.append(_hit(chunk, 0.0, question.terms))
-    return hits
+    known = (chunks[candidate.chunk_id] for candidate in candidates if candidate.chunk_id in chunks)
+    within = ((chunk, 0.0) for chunk in known if direction_of(question.text, chunk.text) == "within")
+    return _hits_of(within, question, count)
 
 
 def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], grounds: Grounds) -> dict[int, float]:
@@ -224,6 +209,19 @@ def _is_same_place(chunk: Chunk, other: Chunk) -> bool:
 
 def _line_count(chunk: Chunk) -> int:
     return chunk.last_line - chunk.first_line + 1
+
+
+def _hits_of(rated: Iterable[tuple[Chunk, float]], question: Question, count: int) -> list[SearchHit]:
+    """The first hits, in order, each place once."""
+    taken: list[Chunk] = []
+    hits: list[SearchHit] = []
+    for chunk, relevance in rated:
+        if len(hits) == count:
+            break
+        if not any(_is_same_place(chunk, other) for other in taken):
+            taken.append(chunk)
+            hits.append(_hit(chunk, relevance, question.terms))
+    return hits
 
 
 def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
