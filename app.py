@@ -7,8 +7,8 @@ import sys
 
 def main() -> int:
     """Serve the page until the process is told to end; returns the exit code."""
+    from assistant.config.settings import load_settings
     from assistant.errors import PalimpsestError
-    from assistant.settings import load_settings
 
     try:
         settings = load_settings()

@@ -15,11 +15,11 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 
 from assistant.compaction.policy import policy_for
+from assistant.compaction.shorten.tool_results import ArtifactPlace, shorten_results
 from assistant.compaction.split import split
-from assistant.compaction.tool_results import ArtifactPlace, shorten_results
-from assistant.messages import AssistantMsg, Block, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.blocks import AssistantMsg, Block, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.tokens import TokenCounter
 from assistant.models.scripted import ScriptedModel
-from assistant.tokens import TokenCounter
 from benchmarks.figures import Figure, report
 
 SIZES = (500, 2_000, 8_000, 32_000)

@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from assistant.index.embeddings import Embedder, OfflineEmbedder, Vectors, normalised
 from assistant.index.memory_index import IndexSettings, MemoryIndex
-from assistant.index.vectors import Backend
+from assistant.index.vectors.chroma import Backend
+from assistant.index.vectors.embeddings import Embedder, OfflineEmbedder, Vectors, normalised
 from benchmarks.figures import Figure, report
 
 SAVES = 40
@@ -186,7 +186,7 @@ async def measure_idle(root: Path) -> list[Figure]:
 _FIRST_SEARCH = """
 import asyncio, datetime as dt, sys
 from pathlib import Path
-from assistant.index.embeddings import OfflineEmbedder
+from assistant.index.vectors.embeddings import OfflineEmbedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 
 async def main():

@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from assistant.settings import Settings
+from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, start
 from tests.conftest import find_chromium
 from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant, opened, past_conversation

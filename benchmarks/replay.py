@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from assistant.settings import Settings
+from assistant.config.settings import Settings
 from benchmarks.figures import Figure, report
 from benchmarks.replaying.dialogue import Dialogue, MissingDataError, longest_locomo
 from benchmarks.replaying.kills import Killing, kill_again_and_again

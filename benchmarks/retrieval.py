@@ -21,16 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, calibrate, direction_of
 from assistant.index.chunker import Chunk, estimate_tokens
-from assistant.index.embeddings import OfflineEmbedder
-from assistant.index.full_text import FullText
-from assistant.index.local_vectors import LocalStore
-from assistant.index.meaning import Meaning
 from assistant.index.question import Question, read_question
 from assistant.index.search import CANDIDATES, Candidate, Grounds, fuse, select_hits, word_trust
 from assistant.index.sync import Synchroniser
-from assistant.index.terms import content_terms, is_cjk
+from assistant.index.text.full_text import FullText
+from assistant.index.text.terms import content_terms, is_cjk
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, calibrate, direction_of
+from assistant.index.vectors.embeddings import OfflineEmbedder
+from assistant.index.vectors.local import LocalStore
+from assistant.index.vectors.meaning import Meaning
 from benchmarks.figures import Figure, report
 
 DATA = Path(os.environ.get("PALIMPSEST_BENCH_DATA") or Path(__file__).parents[2] / "shared" / "data")

@@ -40,7 +40,7 @@ def main() -> int:
             Figure(
                 "import gradio", import_seconds("from assistant.ui.page import import_gradio; import_gradio()"), "CPU s"
             ),
-            Figure("import the agent", import_seconds("import assistant.assembly"), "CPU s"),
+            Figure("import the agent", import_seconds("import assistant.assembly.assistant"), "CPU s"),
         ]
     )
 

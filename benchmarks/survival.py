@@ -24,12 +24,12 @@ from pathlib import Path
 import numpy as np
 from agentscope.model import ChatResponse
 
-from assistant.assembly import Assistant, open_assistant
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
-from assistant.events import ContextCompressed
-from assistant.index.embeddings import OfflineEmbedder
-from assistant.messages import TextBlock, UserMsg
-from assistant.settings import Settings
+from assistant.index.vectors.embeddings import OfflineEmbedder
+from assistant.messages.blocks import TextBlock, UserMsg
+from assistant.messages.events import ContextCompressed
 from benchmarks.figures import Figure, report
 from benchmarks.replaying.dialogue import DATA_VARIABLE, LOCOMO_NAME, MissingDataError
 from tests.fakes.players import Quality, RuleBasedPlayer

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import Assistant
+from assistant.assembly.assistant import Assistant
 from assistant.errors import SessionVersionError, WorkspaceError
-from assistant.events import Event, Notice, TurnFailed, TurnStarted
+from assistant.messages.events import Event, Notice, TurnFailed, TurnStarted
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, said_in, say, scripted_assistant, text
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import Assistant, open_assistant
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
-from assistant.events import ContextCompressed, Event, TextDelta, ToolFinished, TurnFailed, TurnFinished
-from assistant.journal.rows import BlockRow
-from assistant.messages import ToolResultBlock
-from assistant.settings import Settings
+from assistant.messages.blocks import ToolResultBlock
+from assistant.messages.events import ContextCompressed, Event, TextDelta, ToolFinished, TurnFailed, TurnFinished
+from assistant.storage.journal.rows import BlockRow
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply, ReplyCall

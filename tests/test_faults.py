@@ -19,10 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly import Assistant, open_assistant
+from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.compaction.record import CompactionRecord
+from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
-from assistant.events import (
+from assistant.messages.blocks import BlockKey
+from assistant.messages.events import (
     CompactionUndone,
     ContextCompressed,
     Event,
@@ -34,11 +36,9 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal.rebuild import since_clear
-from assistant.journal.rows import BlockRow, read_row
-from assistant.messages import BlockKey
-from assistant.sessions.session_file import file_names
-from assistant.settings import Settings
+from assistant.storage.journal.rebuild import since_clear
+from assistant.storage.journal.rows import BlockRow, read_row
+from assistant.storage.sessions.session_file import file_names
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply

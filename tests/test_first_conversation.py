@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.events import ApprovalRequested, Event, MemoryChanged, Notice
-from assistant.messages import ToolCallBlock, block_text
+from assistant.messages.blocks import ToolCallBlock, block_text
+from assistant.messages.events import ApprovalRequested, Event, MemoryChanged, Notice
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
 

@@ -17,8 +17,8 @@ EVERYTHING = python_files("assistant", "app.py", "benchmarks", "tests")
 
 # Each logs the traceback: tool wrapper, turn, compaction hook, flush, watcher loop.
 BROAD_EXCEPT_ALLOWED = (
-    "assistant/agent/tool_failures.py",
-    "assistant/agent/mcp_servers.py",
+    "assistant/agent/tools/tool_failures.py",
+    "assistant/agent/tools/mcp_servers.py",
     "assistant/conversation/conversation.py",
     "assistant/conversation/turns.py",
     "assistant/agent/hooks/compaction.py",

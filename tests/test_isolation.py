@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.settings import load_settings
+from assistant.config.settings import load_settings
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "model.invalid"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.journal.journal import Journal
-from assistant.messages import UserMsg
-from assistant.sessions.session_file import Session
-from assistant.workspace import Workspace
+from assistant.messages.blocks import UserMsg
+from assistant.storage.journal.journal import Journal
+from assistant.storage.sessions.session_file import Session
+from assistant.storage.workspace import Workspace
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.dialogue import text_dialogue
 from benchmarks.replaying.kills import kill_again_and_again

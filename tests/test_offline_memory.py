@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant.assembly import open_assistant
-from assistant.settings import Settings
+from assistant.assembly.assistant import open_assistant
+from assistant.config.settings import Settings
 from tests.fakes.home import said_in, say
 
 

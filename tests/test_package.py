@@ -96,10 +96,10 @@ def test_the_installed_package_reads_its_own_prompts_and_makes_a_home(
 ) -> None:
     code = """
 from pathlib import Path
-from assistant.prompts import render
-from assistant.resources import resource_folder
-from assistant.settings import load_settings
-from assistant.workspace import Workspace
+from assistant.config.prompts import render
+from assistant.config.resources import resource_folder
+from assistant.config.settings import load_settings
+from assistant.storage.workspace import Workspace
 
 values = dict.fromkeys(("agents", "soul", "user", "memory", "bootstrap"), "")
 print(render("system", "zh", **values, today="2026-11-30", home="H", files_folder="F", has_tools=True)[-15:])

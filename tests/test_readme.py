@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from assistant.cli import build_parser
-from assistant.events import Event
-from assistant.settings import Settings, variable_names
+from assistant.cli.main import build_parser
+from assistant.config.settings import Settings, variable_names
+from assistant.messages.events import Event
 from tests.source_files import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_the_settings_are_those_of_the_code() -> None:
 
 
 def test_the_slash_commands_are_those_of_the_code() -> None:
-    source = (ROOT / "assistant" / "commands.py").read_text(encoding="utf-8")
+    source = (ROOT / "assistant" / "conversation" / "commands.py").read_text(encoding="utf-8")
     expected = re.findall(r'Command\(\s*"(/[^"]*)",\s*"([^"]*)"', source)
     assert expected
     assert re.findall(r"^\| `(/[^`]*)` \| (.*) \|$", section("Commands"), re.MULTILINE) == expected

@@ -12,8 +12,8 @@ from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 from pydantic import ValidationError
 
-from assistant.agent.recall import without_recall
-from assistant.sessions.session_file import Session
+from assistant.agent.hooks.recall import without_recall
+from assistant.storage.sessions.session_file import Session
 
 AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import TypeVar
 
 from agentscope.agent import Agent, InjectionConfig, ReActConfig
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatModelBase
 
+from assistant.compaction.summary.summary import Ask
 from assistant.errors import ModelError, PalimpsestError
-from assistant.messages import UserMsg
+from assistant.messages.blocks import UserMsg
 
 COMPACTOR_NAME = "reme_compactor"
 ASK_TIMEOUT_SECONDS = 300.0
@@ -22,7 +23,6 @@ _TOO_LATE = "The model did not finish within {seconds:.0f} s."
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Ask = Callable[[str, str], Awaitable[str]]
 
 
 def make_ask(model: ChatModelBase) -> Ask:

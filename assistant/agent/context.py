@@ -10,21 +10,20 @@ from dataclasses import asdict, dataclass, replace
 
 from agentscope.tool import Toolkit
 
-from assistant.agent.commit import SessionKeeper
-from assistant.agent.compactor import Ask
 from assistant.agent.hooks.system_prompt import SystemPromptHook
-from assistant.artifacts import Artifacts
-from assistant.atomic_io import replace_text
-from assistant.compaction.artifact_reference import ArtifactReader
+from assistant.agent.session_state import SessionKeeper
 from assistant.compaction.budget import Guards, fits_alone, next_trigger
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, Plan, compact, plan_compaction
 from assistant.compaction.policy import UNDO_RATIO, CompactionPolicy
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.summary import SummaryFailure
-from assistant.compaction.tool_results import Artifact, ArtifactPlace, cap_result, shorten_results
+from assistant.compaction.shorten.artifact_reference import ArtifactReader
+from assistant.compaction.shorten.tool_results import Artifact, ArtifactPlace, cap_result, shorten_results
+from assistant.compaction.summary.summary import Ask, SummaryFailure
+from assistant.config.prompts import Language
 from assistant.errors import CompactionError, ContextOverflowError
-from assistant.events import (
+from assistant.messages.blocks import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
+from assistant.messages.events import (
     CompactionReason,
     CompactionUndone,
     ContextMeasured,
@@ -33,12 +32,12 @@ from assistant.events import (
     Notice,
     Part,
 )
-from assistant.journal.transcript import compressed_event
-from assistant.messages import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
+from assistant.messages.tokens import TokenCounter
 from assistant.models.failures import window_told_by
-from assistant.prompts import Language
-from assistant.tokens import TokenCounter
-from assistant.workspace import Workspace
+from assistant.storage.artifacts import Artifacts
+from assistant.storage.atomic_io import replace_text
+from assistant.storage.journal.past_events import compressed_event
+from assistant.storage.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
 _REPORTED_KEY = "reported_input_tokens"

@@ -19,23 +19,23 @@ from assistant.agent.build import build_agent
 from assistant.agent.compactor import NoCompression, within
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.whole_calls import WholeCallHook
-from assistant.agent.own_tool import error_chunk, own_tool, text_chunk
-from assistant.agent.system_prompt import FILE_MAX_CHARS, cap_together
-from assistant.compaction.code_note import note_by_code
+from assistant.agent.system_prompt import cap_together
+from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.transcript import split_in_pieces, write_transcript
+from assistant.compaction.summary.quoted_history import split_in_pieces, write_transcript
+from assistant.config.prompts import Language, render
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
-from assistant.events import FlushState
-from assistant.journal.journal import Journal
-from assistant.journal.rebuild import messages_of, standing_ids
-from assistant.journal.rows import BlockRow, FlushRow
+from assistant.memory.code_note import note_by_code
 from assistant.memory.lines import new_lines_of
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
-from assistant.messages import Msg, UserMsg
-from assistant.prompts import Language, render
-from assistant.tokens import TokenCounter
-from assistant.workspace import MEMORY_FILES, Workspace
+from assistant.messages.blocks import Msg, UserMsg
+from assistant.messages.events import FlushState
+from assistant.messages.tokens import TokenCounter
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.rebuild import messages_of, standing_ids
+from assistant.storage.journal.rows import BlockRow, FlushRow
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, Workspace
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from assistant.agent.flush import Flusher
 from assistant.compaction.record import CompactionRecord
-from assistant.events import FlushFinished
+from assistant.messages.events import FlushFinished
 
 CLOSE_SECONDS = 20.0
 """How long shutdown waits; a flush that takes longer is cut and resumed at the next start."""

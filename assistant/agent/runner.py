@@ -7,10 +7,9 @@ from collections.abc import AsyncGenerator
 from agentscope.agent import Agent
 from agentscope.event import ConfirmResult, UserConfirmResultEvent
 
-from assistant.agent.approvals import Rules, judge
 from assistant.agent.stream import ReplyTranslator, asked_event, finished_event
-from assistant.events import ApprovalRequested, Event, ToolFinished
-from assistant.messages import (
+from assistant.agent.tools.approvals import Rules, judge
+from assistant.messages.blocks import (
     Msg,
     TextBlock,
     ThinkingBlock,
@@ -21,6 +20,7 @@ from assistant.messages import (
     call_arguments,
     open_calls,
 )
+from assistant.messages.events import ApprovalRequested, Event, ToolFinished
 
 
 class AgentRunner:

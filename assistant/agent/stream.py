@@ -21,9 +21,9 @@ from agentscope.event import (
 )
 from agentscope.types import ReplyFinishedReason
 
-from assistant.agent.call_preview import preview
-from assistant.atomic_io import storable
-from assistant.events import (
+from assistant.agent.tools.call_preview import preview
+from assistant.messages.blocks import Msg, ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
+from assistant.messages.events import (
     ApprovalRequested,
     Event,
     FinishReason,
@@ -34,7 +34,7 @@ from assistant.events import (
     ToolStarted,
     ToolState,
 )
-from assistant.messages import Msg, ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
+from assistant.text.encoding import storable
 
 SHOWN_OUTPUT_MAX_CHARS = 30_000
 """A running tool's output is streamed up to here; the result that follows says what it left out."""

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.events import Part
-from assistant.prompts import Language, render
+from assistant.config.prompts import Language, render
+from assistant.messages.events import Part
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_MAX_CHARS
 
-FILE_MAX_CHARS = 20_000
-MEMORY_MAX_CHARS = 60_000
-"""SOUL.md, USER.md and MEMORY.md together; AGENTS.md has its own FILE_MAX_CHARS."""
 HEAD_SHARE = 0.7
 TAIL_SHARE = 0.2
 _PARTS: Mapping[str, Part] = {"AGENTS.md": "system", "SOUL.md": "soul", "USER.md": "user", "MEMORY.md": "memory"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assistant.compaction.budget import Budget
 from assistant.compaction.policy import CompactionPolicy
-from assistant.compaction.summary import SummaryFailure
-from assistant.compaction.summary_check import Rejection
-from assistant.events import Notice
+from assistant.compaction.summary.summary import SummaryFailure
+from assistant.compaction.summary.summary_check import Rejection
+from assistant.messages.events import Notice
 
 _REASONS: dict[Rejection, str] = {
     "no_answer": "the model gave no answer",

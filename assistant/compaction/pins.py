@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.policy import CompactionPolicy
-from assistant.compaction.transcript import fence_safe, minute_of
-from assistant.messages import BlockKey, Msg, block_keys
-from assistant.prompts import Language, render
-from assistant.tokens import TokenCounter
+from assistant.compaction.summary.quoted_history import fence_safe, minute_of
+from assistant.config.prompts import Language, render
+from assistant.messages.blocks import BlockKey, Msg, block_keys
+from assistant.messages.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

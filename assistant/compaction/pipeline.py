@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from assistant.compaction.budget import Budget, Guards, Occupied, measure
-from assistant.compaction.digest import digest_sections
-from assistant.compaction.file_tracking import FileLists, files_of, merge_files, read_file_lists
+from assistant.compaction.digest.digest import digest_sections
 from assistant.compaction.notices import failure_notice, fallback_notice, gate_notice, over_notice, too_little_notice
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, write_summary_message
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.sections import USER_MESSAGES_KEY, write_sections
+from assistant.compaction.shorten.tool_results import Artifact, ArtifactPlace, shorten_results
 from assistant.compaction.split import Split, split
-from assistant.compaction.summary import Ask, Summary, SummaryFailure, summarise
-from assistant.compaction.summary_document import DocumentParts, tokens_for_sections, write_document
-from assistant.compaction.summary_prompt import SummaryTask, other_titles, summary_task
-from assistant.compaction.tool_results import Artifact, ArtifactPlace, shorten_results
-from assistant.compaction.user_messages import user_texts
-from assistant.events import CompactionReason, Notice
-from assistant.messages import Msg, block_keys
-from assistant.prompts import Language
-from assistant.tokens import TokenCounter
+from assistant.compaction.summary.file_tracking import FileLists, files_of, merge_files, read_file_lists
+from assistant.compaction.summary.sections import USER_MESSAGES_KEY, write_sections
+from assistant.compaction.summary.summary import Ask, Summary, SummaryFailure, summarise
+from assistant.compaction.summary.summary_document import DocumentParts, tokens_for_sections, write_document
+from assistant.compaction.summary.summary_prompt import SummaryTask, other_titles, summary_task
+from assistant.compaction.summary.user_messages import user_texts
+from assistant.config.prompts import Language
+from assistant.messages.blocks import Msg, block_keys
+from assistant.messages.events import CompactionReason, Notice
+from assistant.messages.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

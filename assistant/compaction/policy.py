@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
-from assistant.settings import Settings
+from assistant.config.settings import Settings
 
 PresetName = Literal["copaw", "skill_compose"]
 

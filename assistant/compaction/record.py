@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.events import CompactionReason, FlushState
-from assistant.messages import BlockKey
+from assistant.messages.blocks import BlockKey
+from assistant.messages.events import CompactionReason, FlushState
 
 
 @dataclass(frozen=True, slots=True)

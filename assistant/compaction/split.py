@@ -10,8 +10,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.policy import CompactionPolicy
-from assistant.messages import Block, Msg, Step, ToolCallBlock, ToolResultBlock, copy_with_blocks, steps_of, turns_of
-from assistant.tokens import TokenCounter
+from assistant.messages.blocks import (
+    Block,
+    Msg,
+    Step,
+    ToolCallBlock,
+    ToolResultBlock,
+    copy_with_blocks,
+    steps_of,
+    turns_of,
+)
+from assistant.messages.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

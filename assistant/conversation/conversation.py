@@ -8,30 +8,31 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import CompactionPreview, Context, ContextItem
 from assistant.agent.hooks.compaction import MemoryCompactionHook
-from assistant.agent.memory_tools import MemoryDesk
 from assistant.agent.runner import AgentRunner
-from assistant.atomic_io import replace_text, storable
+from assistant.agent.session_state import SessionKeeper
+from assistant.agent.tools.memory_tools import MemoryDesk
 from assistant.compaction.record import CompactionRecord
+from assistant.config.prompts import Language
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
 from assistant.conversation.jobs import Answer, Ask, Clear, Compact, Continue, Edit, Job, Measure, Reply, Retry, Undo
 from assistant.conversation.past import past_before, past_of, told_change
 from assistant.conversation.turns import Turns
 from assistant.errors import PalimpsestError
-from assistant.events import (
+from assistant.memory.log import MemoryLog
+from assistant.messages.blocks import BlockKey, Msg, UserMsg, text_of
+from assistant.messages.events import (
     ApprovalRequested,
     Event,
     Notice,
 )
-from assistant.journal.journal import Journal
-from assistant.journal.transcript import DatedChange
-from assistant.memory.log import MemoryLog
-from assistant.messages import BlockKey, Msg, UserMsg, text_of
-from assistant.prompts import Language
-from assistant.workspace import Workspace
+from assistant.storage.atomic_io import replace_text
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.past_events import DatedChange
+from assistant.storage.workspace import Workspace
+from assistant.text.encoding import storable
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 
+from assistant.config.prompts import Language
 from assistant.conversation.conversation import Conversation
-from assistant.prompts import Language
-from assistant.sessions.session_file import Session, title_from
-from assistant.sessions.sessions import Sessions, SessionSummary
+from assistant.storage.sessions.session_file import Session, title_from
+from assistant.storage.sessions.sessions import Sessions, SessionSummary
 
 OpenConversation = Callable[[Session], Conversation]
 StartShow = Callable[[Language], Awaitable[Conversation]]

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
-from assistant.events import Event
+from assistant.messages.events import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.messages import Msg
+from assistant.messages.blocks import Msg
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from assistant.events import ApprovalRequested, Event, MemoryChanged, ToolFinished, TurnFailed, TurnFinished
-from assistant.journal.rows import BlockRow, Row
-from assistant.journal.transcript import DatedChange, events_of_rows
 from assistant.memory.log import MemoryChange
+from assistant.messages.events import ApprovalRequested, Event, MemoryChanged, ToolFinished, TurnFailed, TurnFinished
+from assistant.storage.journal.past_events import DatedChange, events_of_rows
+from assistant.storage.journal.rows import BlockRow, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,21 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from assistant.agent.commit import SessionKeeper
 from assistant.agent.context import Context
+from assistant.agent.hooks.recall import RecallHook
 from assistant.agent.hooks.steps import StepHook
-from assistant.agent.recall import RecallHook
 from assistant.agent.runner import AgentRunner
-from assistant.bootstrap import finish_bootstrap
+from assistant.agent.session_state import SessionKeeper
+from assistant.config.prompts import Language, render
 from assistant.conversation.event_log import EventLog
 from assistant.conversation.past import RunningTurn
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
-from assistant.events import Event, FinishReason, Notice, Recalled, TurnFailed, TurnFinished, TurnStarted
-from assistant.journal.journal import Journal
-from assistant.messages import Msg, ToolResultState, block_keys, text_of
+from assistant.memory.bootstrap import finish_bootstrap
+from assistant.messages.blocks import Msg, ToolResultState, block_keys, text_of
+from assistant.messages.events import Event, FinishReason, Notice, Recalled, TurnFailed, TurnFinished, TurnStarted
 from assistant.models.failures import explain_model_error
-from assistant.prompts import Language, render
-from assistant.workspace import Workspace
+from assistant.storage.journal.journal import Journal
+from assistant.storage.workspace import Workspace
 
 log = logging.getLogger(__name__)
 

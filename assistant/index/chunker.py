@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.atomic_io import encode
+from assistant.text.encoding import encode
 
 CHUNKER_VERSION = 1
 """Goes up whenever the same text may give other chunks."""

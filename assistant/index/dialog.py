@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.index.chunker import JournalText
-from assistant.journal.files import read_lines
-from assistant.journal.rows import BlockRow, read_row
-from assistant.messages import TextBlock, ToolResultBlock, result_text
+from assistant.messages.blocks import TextBlock, ToolResultBlock, result_text
+from assistant.storage.journal.files import read_lines
+from assistant.storage.journal.rows import BlockRow, read_row
 
 
 def read_dialog(path: Path) -> list[JournalText]:

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
+from assistant.config.prompts import language_of
 from assistant.errors import IndexingError
-from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 from assistant.index.chunker import JournalText
-from assistant.index.embeddings import Embedder
-from assistant.index.full_text import FullText, open_full_text
-from assistant.index.meaning import Meaning, NearChunk
 from assistant.index.notices import (
     FORGETTING,
     LATE,
@@ -43,10 +40,13 @@ from assistant.index.search import (
     word_trust,
 )
 from assistant.index.sync import ReadDialog, Synchroniser
+from assistant.index.text.full_text import FullText, open_full_text
 from assistant.index.upkeep import Upkeep
-from assistant.index.vector_store import VectorSpace, VectorStore
-from assistant.index.vectors import Backend, open_store
-from assistant.prompts import language_of
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
+from assistant.index.vectors.chroma import Backend, open_store
+from assistant.index.vectors.embeddings import Embedder
+from assistant.index.vectors.meaning import Meaning, NearChunk
+from assistant.index.vectors.protocol import VectorSpace, VectorStore
 
 Mode = Literal["hybrid", "text", "off"]
 """Words and vectors; words alone; not usable now."""

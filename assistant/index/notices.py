@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.prompts import Language
+from assistant.config.prompts import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from assistant.atomic_io import encode
 from assistant.index.dates import DateRange, read_dates
-from assistant.index.terms import content_terms, every_term
+from assistant.index.text.terms import content_terms, every_term
+from assistant.text.encoding import encode
 
 # A pasted page is not a question: its beginning stands for it.
 MAX_CHARS = 2_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assistant.index.chunker import ChunkKind
 from assistant.index.search import SNIPPET_CHARS, SearchHit, make_snippet
-from assistant.passages import fold, passages_of
+from assistant.text.passages import fold, passages_of
 
 ENOUGH_SHARE = 0.5
 """A sentence with this share of the question's terms answers by its words; below it, meaning is asked too."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.index.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
 
 CANDIDATES = 200
 """Chunks either ranking hands over."""

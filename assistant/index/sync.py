@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.atomic_io import read_plain_file
-from assistant.index.changes import Changes
-from assistant.index.chunk_rows import Source
 from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_markdown
-from assistant.index.full_text import FullText
-from assistant.text_encoding import decode_text
+from assistant.index.text.changes import Changes
+from assistant.index.text.chunk_rows import Source
+from assistant.index.text.full_text import FullText
+from assistant.storage.atomic_io import read_plain_file
+from assistant.text.encoding import decode_text
 
 LONG_TERM_FILES = ("MEMORY.md", "memory.md", "USER.md", "SOUL.md")
 """Indexed from the home's top; one file where the disk does not tell their cases apart."""

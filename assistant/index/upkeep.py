@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import IndexingError
-from assistant.index.full_text import FullText
-from assistant.index.meaning import Meaning
 from assistant.index.notices import Notice, not_indexed, task_failed, words_for_now
 from assistant.index.sync import Synchroniser, SyncResult
-from assistant.index.vectors import remove_vector_files
+from assistant.index.text.full_text import FullText
+from assistant.index.vectors.chroma import remove_vector_files
+from assistant.index.vectors.meaning import Meaning
 from assistant.index.watcher import keep_going, watch_home
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.atomic_io import hold_lock, replace_text
-from assistant.passages import fold, key_of, passages_of
+from assistant.storage.atomic_io import hold_lock, replace_text
+from assistant.text.passages import fold, key_of, passages_of
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.atomic_io import append_lines, hold_lock, replace_file
 from assistant.memory.compare import changed_stretches
-from assistant.redaction import MaskedText
+from assistant.storage.atomic_io import append_lines, hold_lock, replace_file
+from assistant.text.redaction import MaskedText
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
 # spoils few versions.

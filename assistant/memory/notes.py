@@ -10,16 +10,16 @@ from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 
-from assistant.atomic_io import encode, hold_lock, read_plain_file, replace_file, storable
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
-from assistant.labels import with_labels_filled
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import merge
-from assistant.redaction import MaskedText, mask_secrets
-from assistant.text_encoding import decode_text
-from assistant.workspace import Workspace
+from assistant.storage.atomic_io import hold_lock, read_plain_file, replace_file
+from assistant.storage.workspace import Workspace
+from assistant.text.encoding import decode_text, encode, storable
+from assistant.text.labels import with_labels_filled
+from assistant.text.redaction import MaskedText, mask_secrets
 
 OUTSIDE_WRITER = "outside"
 """`writer` of a change that was made in an editor or by another program."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assistant.config.resources import resource_folder
 from assistant.memory.log import Edit, MemoryChange, MemoryLog, log_lines
 from assistant.memory.notes import OUTSIDE_WRITER
-from assistant.resources import resource_folder
 
 TEMPLATE_WRITER = "template"
 FIRST_COPY_WRITER = "first copy"

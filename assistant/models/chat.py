@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 import httpx
 from agentscope.model import ChatModelBase
 
+from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
-from assistant.models.call_ids import fresh_call_id
+from assistant.messages.tokens import Vocabulary, vocabulary_for
 from assistant.models.detect import PLACES, LocalServer, Place, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
-from assistant.models.offline import OFFLINE_NAME, OfflineModel
-from assistant.models.provider_models import DashScopeModel, OpenAICompatibleModel
+from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
+from assistant.models.providers.call_ids import fresh_call_id
+from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
 from assistant.models.server_report import (
     ListedModel,
     ask_server,
@@ -25,8 +27,6 @@ from assistant.models.server_report import (
     size_in_name,
 )
 from assistant.models.windows import window_of
-from assistant.settings import Settings
-from assistant.tokens import Vocabulary, vocabulary_for
 
 __all__ = [
     "ChatModel",

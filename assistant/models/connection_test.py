@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from agentscope.model import ChatResponse
 from agentscope.tool import ToolChoice
 
+from assistant.config.prompts import Language, render
 from assistant.errors import ModelError
-from assistant.messages import Block, TextBlock, ToolCallBlock, UserMsg, call_arguments
+from assistant.messages.blocks import Block, TextBlock, ToolCallBlock, UserMsg, call_arguments
 from assistant.models.chat import ChatModel
-from assistant.prompts import Language, render
 
 TOOL_NAME = "connection_check"
 _WAIT_SECONDS = 90.0

@@ -12,8 +12,8 @@ from agentscope.formatter import OpenAIChatFormatter
 from agentscope.model import ChatModelBase, ChatResponse, ChatUsage
 from agentscope.tool import ToolChoice
 
-from assistant.messages import Msg, TextBlock, ThinkingBlock, ToolCallBlock
-from assistant.models.output_limit import cut_chunk
+from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock
+from assistant.models.providers.output_limit import cut_chunk
 
 ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from assistant.openclaw.commands import add_parsers, run
-from assistant.redaction import mask_secrets
+from assistant.text.redaction import mask_secrets
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from assistant.config.prompts import Language, language_of, render
 from assistant.errors import ModelError
 from assistant.openclaw.bullets import bullets_from_notes, diary_name
 from assistant.openclaw.classify import Classified
@@ -19,7 +20,6 @@ from assistant.openclaw.options import Options
 from assistant.openclaw.rewriting import CONDENSED_CHARS
 from assistant.openclaw.summary import MAX_BULLETS, Bullet, read_summary, write_summary
 from assistant.openclaw.survey import Survey
-from assistant.prompts import Language, language_of, render
 
 Ask = Callable[[str], str]
 Mask = Callable[[str], str]

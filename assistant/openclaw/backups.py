@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assistant.atomic_io import replace_file, sync_folder
 from assistant.errors import TranscriptError
+from assistant.storage.atomic_io import replace_file, sync_folder
 
 COPIES_FOLDER = "compressor-copies"
 DEFAULT_KEEP_COPIES = 5

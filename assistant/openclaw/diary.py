@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from assistant.atomic_io import hold_lock, replace_file
+from assistant.config.prompts import Language, language_of
 from assistant.errors import DiaryError, PalimpsestError
 from assistant.openclaw.bullets import section_title
 from assistant.openclaw.findings import Category, Finding, newest_once
 from assistant.openclaw.soul import Preferences, add_event, add_preferences
-from assistant.prompts import Language, language_of
+from assistant.storage.atomic_io import hold_lock, replace_file
 
 Mask = Callable[[str], str]
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from assistant.atomic_io import sync_folder
 from assistant.errors import DiaryError, SessionBusyError, TranscriptError
 from assistant.openclaw.advice import Ask, ask_for_advice
 from assistant.openclaw.backups import (
@@ -35,6 +34,7 @@ from assistant.openclaw.options import Options
 from assistant.openclaw.session_lock import claim_session
 from assistant.openclaw.sizes import measure_session
 from assistant.openclaw.survey import Survey, survey_session
+from assistant.storage.atomic_io import sync_folder
 
 Step = Literal["read", "planned", "noted", "backed_up", "written", "checked", "replaced", "logged", "put_away"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from assistant.prompts import language_of
+from assistant.config.prompts import language_of
 
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
 _BULLET = re.compile(r"^\s*[-*]\s+(.*\S)\s*$")

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from assistant.atomic_io import storable
+from assistant.text.encoding import storable
 
 Values = list[object]
 

@@ -10,9 +10,9 @@ from gradio.blocks import BlockContext
 from gradio.components import Component
 
 from assistant.ui.cards import asset, card
-from assistant.ui.edit_box import Draft
-from assistant.ui.face import Tab
-from assistant.ui.memory_tasks import Task
+from assistant.ui.chat.edit_box import Draft
+from assistant.ui.chat.face import Tab
+from assistant.ui.memory.memory_tasks import Task
 
 # Raises what a card's button means; `assets/page.js` calls it from the one click listener.
 _BUS = "window.palimpsest.connect(element.closest('#chat-bus, #memory-bus').id, trigger);"

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError, SettingsError
-from assistant.settings import Settings
 from assistant.ui.cards import card
-from assistant.ui.guard import Guard, known_hosts
-from assistant.ui.loading import Loaded, Loading, Opener
+from assistant.ui.server.guard import Guard, known_hosts
+from assistant.ui.server.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
     from gradio import Blocks
 
-    from assistant.assembly import Assistant
-    from assistant.ui.rooms import Rooms
+    from assistant.assembly.assistant import Assistant
+    from assistant.ui.server.rooms import Rooms
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -98,9 +98,9 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from starlette.middleware import Middleware
 
     from assistant.ui.layout import head, sign_in_message, theme
-    from assistant.ui.rooms import Rooms
-    from assistant.ui.sign_in import check_password, owner_of, who_asks
-    from assistant.ui.visitors import VisitorCookie
+    from assistant.ui.server.rooms import Rooms
+    from assistant.ui.server.sign_in import check_password, owner_of, who_asks
+    from assistant.ui.server.visitors import VisitorCookie
 
     first_page = asyncio.Event()
     # Known to the thread that starts the server, wanted by the loop that serves.
@@ -200,7 +200,7 @@ def serve(settings: Settings) -> int:
 
 def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
     """The assistant of a person, brought in with all it imports only now."""
-    from assistant import people
+    from assistant.ui import people
 
     return people.open_person(settings, person, address)
 
@@ -226,7 +226,7 @@ async def _keep_open(
 
 
 def _token_counter(assistant: Assistant) -> Callable[[str], int]:
-    from assistant.tokens import TokenCounter, vocabulary_for
+    from assistant.messages.tokens import TokenCounter, vocabulary_for
 
     return TokenCounter(vocabulary_for(assistant.model.name)).text
 

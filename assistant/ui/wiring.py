@@ -14,14 +14,14 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat import tell_refusals
-from assistant.ui.edit_box import Draft
+from assistant.ui.chat.chat import tell_refusals
+from assistant.ui.chat.edit_box import Draft
+from assistant.ui.chat.face import Face, Tab, without_edit
+from assistant.ui.chat.search_panel import find_html, index_html
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of, unchanged
-from assistant.ui.face import Face, Tab, without_edit
 from assistant.ui.layout import Parts
-from assistant.ui.memory_wiring import wire_memory
-from assistant.ui.rooms import Room, Rooms
-from assistant.ui.search_panel import find_html, index_html
+from assistant.ui.memory.memory_wiring import wire_memory
+from assistant.ui.server.rooms import Room, Rooms
 
 ZONE_COOKIE = "palimpsest_zone"
 """In which the page's script tells the browser's time zone."""

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.artifacts import ARTIFACT_ID_KEY
-from assistant.journal.journal import Journal
-from assistant.journal.rebuild import chain_of, record_of
-from assistant.journal.rows import BlockRow, QueuedRow, Row
-from assistant.messages import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
-from assistant.sessions.session_file import Session
+from assistant.messages.blocks import BlockKey, Msg, TextBlock, ToolResultBlock, block_text, iterate_blocks
+from assistant.storage.artifacts import ARTIFACT_ID_KEY
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.rebuild import chain_of, record_of
+from assistant.storage.journal.rows import BlockRow, QueuedRow, Row
+from assistant.storage.sessions.session_file import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from assistant.assembly import Assistant, open_assistant
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.assembly.home import open_store
 from assistant.compaction.record import CompactionRecord
+from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
-from assistant.events import ContextCompressed, TurnFailed, TurnFinished
-from assistant.home import open_store
-from assistant.journal.rows import BlockRow
-from assistant.settings import Settings
+from assistant.messages.events import ContextCompressed, TurnFailed, TurnFinished
+from assistant.storage.journal.rows import BlockRow
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files
 

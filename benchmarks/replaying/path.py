@@ -8,10 +8,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assistant.assembly import Assistant, open_assistant
-from assistant.commands import respond
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.config.settings import Settings
+from assistant.conversation.commands import respond
 from assistant.conversation.conversation import Conversation
-from assistant.events import (
+from assistant.memory.log import Origin
+from assistant.messages.events import (
     CompactionUndone,
     ContextCompressed,
     ContextMeasured,
@@ -23,8 +25,6 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.memory.log import Origin
-from assistant.settings import Settings
 from benchmarks.replaying.account import Account, account_of
 from benchmarks.replaying.dialogue import Dialogue
 

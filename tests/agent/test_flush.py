@@ -12,18 +12,17 @@ from pathlib import Path
 import pytest
 
 from assistant.agent.flush import Flusher, FlushModel
-from assistant.agent.system_prompt import FILE_MAX_CHARS
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
-from assistant.events import FlushFinished, MemoryChanged
-from assistant.journal.journal import Journal
-from assistant.journal.rows import FlushRow
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import Notes
-from assistant.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg, block_text, text_of
+from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg, block_text, text_of
+from assistant.messages.events import FlushFinished, MemoryChanged
+from assistant.messages.tokens import TokenCounter
 from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
-from assistant.tokens import TokenCounter
-from assistant.workspace import Workspace
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.rows import FlushRow
+from assistant.storage.workspace import FILE_MAX_CHARS, Workspace
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
 from tests.fakes.records import folding
 from tests.index.homes import write

@@ -10,16 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.agent.system_prompt import (
-    FILE_MAX_CHARS,
-    MEMORY_MAX_CHARS,
-    PromptTexts,
-    SystemPrompt,
-    cap_file,
-    compose_system_prompt,
-)
-from assistant.events import Notice
+from assistant.agent.system_prompt import PromptTexts, SystemPrompt, cap_file, compose_system_prompt
+from assistant.messages.events import Notice
 from assistant.models.scripted import ScriptedModel
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_MAX_CHARS
 from tests.fakes.home import say, scripted_assistant, text
 from tests.index.homes import write
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from assistant.settings import Settings
-from assistant.ui.loading import Opener
+from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, start
+from assistant.ui.server.loading import Opener
 from tests.fakes.conversation import FakeAssistant, fake_assistant, opened, past_conversation
 
 CHROMIUM_FLAGS = (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from assistant.assembly import open_assistant
-from assistant.settings import Settings
+from assistant.assembly.assistant import open_assistant
+from assistant.config.settings import Settings
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Chat, Serve
 

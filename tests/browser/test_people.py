@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from assistant.accounts import hash_password
+from assistant.config.accounts import hash_password
 from tests.browser.conftest import Chat
 from tests.browser.test_app import running_app
 

@@ -10,8 +10,8 @@ from itertools import count
 from assistant.compaction.budget import Guards
 from assistant.compaction.pipeline import CompactionRequest
 from assistant.compaction.policy import CompactionPolicy, policy_for
-from assistant.compaction.tool_results import ArtifactPlace
-from assistant.messages import (
+from assistant.compaction.shorten.tool_results import ArtifactPlace
+from assistant.messages.blocks import (
     AssistantMsg,
     Block,
     HintBlock,
@@ -24,7 +24,7 @@ from assistant.messages import (
     ToolResultState,
     UserMsg,
 )
-from assistant.tokens import TokenCounter
+from assistant.messages.tokens import TokenCounter
 
 AT = "2026-11-30T09:15:00+08:00"
 COPAW = policy_for("copaw", 128_000)

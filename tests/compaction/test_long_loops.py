@@ -10,9 +10,9 @@ from assistant.compaction.budget import Guards
 from assistant.compaction.pins import write_summary_message
 from assistant.compaction.pipeline import Outcome
 from assistant.compaction.policy import CompactionPolicy
-from assistant.events import CompactionReason
-from assistant.messages import BlockKey, Msg, block_keys
-from assistant.tokens import TokenCounter
+from assistant.messages.blocks import BlockKey, Msg, block_keys
+from assistant.messages.events import CompactionReason
+from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import CHINESE, call, policy, reply, request, result, said, summary_text, user
 from tests.compaction.scripted_ask import ScriptedAsk
 from tests.compaction.test_pipeline import TURN_NOTES, run

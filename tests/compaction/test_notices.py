@@ -12,8 +12,8 @@ from assistant.compaction.notices import (
     over_notice,
     too_little_notice,
 )
-from assistant.compaction.summary import SummaryFailure
-from assistant.compaction.summary_prompt import SummaryPrompt
+from assistant.compaction.summary.summary import SummaryFailure
+from assistant.compaction.summary.summary_prompt import SummaryPrompt
 from tests.compaction.conversations import policy
 
 FAILED = SummaryFailure(SummaryPrompt("", "", ""), (), "no_answer", "out of quota")

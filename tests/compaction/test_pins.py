@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assistant.compaction.pins import Pin, pins_to_quote, tokens_over_pin_limit, write_summary_message
-from assistant.messages import BlockKey
-from assistant.tokens import TokenCounter
+from assistant.messages.blocks import BlockKey
+from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import AT, chat, policy
 
 PIN = Pin(BlockKey("u0", "text", "u0.t"), "user", AT, "never deploy on a friday")

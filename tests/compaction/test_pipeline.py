@@ -6,10 +6,10 @@ import pytest
 
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
-from assistant.compaction.summary import Ask
+from assistant.compaction.summary.summary import Ask
 from assistant.errors import ModelError
-from assistant.messages import BlockKey, Msg, ToolCallState, block_keys
-from assistant.tokens import TokenCounter
+from assistant.messages.blocks import BlockKey, Msg, ToolCallState, block_keys
+from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import (
     AT,
     CHINESE,

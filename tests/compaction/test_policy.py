@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.compaction.policy import CompactionPolicy, PolicyOverrides, overrides_of, policy_for
-from assistant.settings import Settings
+from assistant.config.settings import Settings
 
 
 def test_copaw_has_the_numbers_of_the_decision_flow() -> None:

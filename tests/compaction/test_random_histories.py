@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from assistant.compaction.budget import Guards
 from assistant.compaction.pipeline import CompactionRequest, Outcome
+from assistant.compaction.shorten.tool_results import shorten_results
 from assistant.compaction.split import has_whole_pairs
-from assistant.compaction.tool_results import shorten_results
 from assistant.errors import ModelError
-from assistant.messages import (
+from assistant.messages.blocks import (
     BlockKey,
     Msg,
     ToolCallState,
@@ -27,7 +27,7 @@ from assistant.messages import (
     result_text,
     steps_of,
 )
-from assistant.tokens import TokenCounter
+from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import CHINESE, grown_history, place, policy, request, summary_text
 from tests.compaction.scripted_ask import Answer, ScriptedAsk
 from tests.compaction.test_pipeline import TURN_NOTES, run

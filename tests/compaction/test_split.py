@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.split import Split, has_whole_pairs, split, whole_steps
-from assistant.messages import (
+from assistant.messages.blocks import (
     HintBlock,
     Msg,
     Step,
@@ -17,7 +17,7 @@ from assistant.messages import (
     open_calls,
     steps_of,
 )
-from assistant.tokens import TokenCounter
+from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import (
     AT,
     CHINESE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from assistant.events import Event, TurnFinished, TurnStarted
-from assistant.journal.rows import BlockRow, Row
-from assistant.messages import block_text, text_of
+from assistant.messages.blocks import block_text, text_of
+from assistant.messages.events import Event, TurnFinished, TurnStarted
 from assistant.models.scripted import ScriptedRequest
+from assistant.storage.journal.rows import BlockRow, Row
 from tests.fakes.home import call
 
 TOUCH = call("Bash", json.dumps({"command": "touch made.txt"}), "call_touch0001")

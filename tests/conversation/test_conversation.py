@@ -12,7 +12,7 @@ import pytest
 
 from assistant.conversation.conversation import Conversation
 from assistant.errors import ContextOverflowError, SessionInUseError
-from assistant.events import (
+from assistant.messages.events import (
     ApprovalRequested,
     CompactionUndone,
     ContextCompressed,

@@ -7,7 +7,7 @@ import gc
 from collections.abc import AsyncGenerator
 
 from assistant.conversation.event_log import EventLog, NumberedEvent
-from assistant.events import Event, Notice
+from assistant.messages.events import Event, Notice
 
 
 def notice(number: int) -> Event:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assistant.conversation.past import RunningTurn, past_before, past_of
-from assistant.events import (
+from assistant.messages.blocks import Block, TextBlock, ToolCallBlock, ToolResultBlock
+from assistant.messages.events import (
     ApprovalRequested,
     Event,
     MemoryChanged,
@@ -15,9 +16,8 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal.rows import BlockRow, Row, TurnEndRow
-from assistant.journal.transcript import DatedChange
-from assistant.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
+from assistant.storage.journal.past_events import DatedChange
+from assistant.storage.journal.rows import BlockRow, Row, TurnEndRow
 
 AT = "2026-11-30T09:00:00+00:00"
 CARD = ApprovalRequested("call_1", "Bash", "{}", "touch it", "It runs a command on this machine.")

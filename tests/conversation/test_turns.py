@@ -9,16 +9,16 @@ from pathlib import Path
 import psutil
 
 from assistant.errors import ModelError
-from assistant.events import (
+from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text, text_of
+from assistant.messages.events import (
     Notice,
     TextDelta,
     ToolFinished,
     TurnFailed,
 )
-from assistant.journal.rows import DroppedRow
-from assistant.messages import ToolCallBlock, ToolResultBlock, block_text, text_of
 from assistant.models.scripted import ScriptedModel
-from assistant.sessions.session_file import file_names
+from assistant.storage.journal.rows import DroppedRow
+from assistant.storage.sessions.session_file import file_names
 from tests.conversation.readings import TOUCH, questions, reasons, rows_of, sent_by_user
 from tests.fakes.home import (
     call,

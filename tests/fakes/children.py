@@ -9,7 +9,9 @@ from multiprocessing.process import BaseProcess
 # Forked from a process without threads, which has imported all this once; elsewhere a child is a new interpreter.
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 _CONTEXT = multiprocessing.get_context(_METHOD)
-_CONTEXT.set_forkserver_preload(["pytest", "hypothesis", "assistant.home", "tests.index.homes", "tests.index.fakes"])
+_CONTEXT.set_forkserver_preload(
+    ["pytest", "hypothesis", "assistant.assembly.home", "tests.index.homes", "tests.index.fakes"]
+)
 
 
 def started(target: Callable[..., object], *arguments: object) -> BaseProcess:

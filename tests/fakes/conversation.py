@@ -14,11 +14,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assistant.artifacts import Artifacts
-from assistant.clock import Clock
 from assistant.compaction.record import CompactionRecord
+from assistant.config.clock import Clock
+from assistant.config.settings import Settings
+from assistant.conversation.trash import EmptiedTrash, empty_question
 from assistant.errors import CompactionError, SessionNotFoundError
-from assistant.events import (
+from assistant.memory.log import MemoryChange, MemoryLog
+from assistant.memory.notes import Notes
+from assistant.messages.blocks import BlockKey
+from assistant.messages.events import (
     ApprovalRequested,
     CompactionUndone,
     ContextCompressed,
@@ -39,13 +43,9 @@ from assistant.events import (
     TurnFinished,
     TurnStarted,
 )
-from assistant.journal.journal import Journal
-from assistant.memory.log import MemoryChange, MemoryLog
-from assistant.memory.notes import Notes
-from assistant.messages import BlockKey
-from assistant.settings import Settings
-from assistant.trash import EmptiedTrash, empty_question
-from assistant.workspace import Workspace
+from assistant.storage.artifacts import Artifacts
+from assistant.storage.journal.journal import Journal
+from assistant.storage.workspace import Workspace
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=ZONE)

@@ -6,16 +6,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from assistant.assembly import Assistant, open_assistant
-from assistant.commands import respond
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.assembly.home import Home, make_trash, stop_nothing
+from assistant.config.settings import Settings
+from assistant.conversation.commands import respond
 from assistant.conversation.conversation import Conversation
-from assistant.events import Event, TextDelta
-from assistant.home import Home, make_trash, stop_nothing
-from assistant.messages import TextBlock, ToolCallBlock
+from assistant.conversation.trash import Trash
+from assistant.messages.blocks import TextBlock, ToolCallBlock
+from assistant.messages.events import Event, TextDelta
 from assistant.models.chat import ChatModel
 from assistant.models.scripted import ScriptedModel
-from assistant.settings import Settings
-from assistant.trash import Trash
 
 SUMMARY = "\n\n".join(
     f"## {title}\n- what was said about {title.lower()}, kept for whoever goes on from here"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.compaction.record import CompactionRecord
-from assistant.messages import Msg, block_keys
+from assistant.messages.blocks import Msg, block_keys
 
 
 def folding(

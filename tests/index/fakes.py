@@ -13,10 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 
 from assistant.errors import IndexingError
-from assistant.index.calibration import Calibration
-from assistant.index.calibration_texts import CHINESE, ENGLISH
-from assistant.index.embeddings import Vectors, normalised
-from assistant.index.terms import every_term
+from assistant.index.text.terms import every_term
+from assistant.index.vectors.calibration import Calibration
+from assistant.index.vectors.calibration_texts import CHINESE, ENGLISH
+from assistant.index.vectors.embeddings import Vectors, normalised
 
 SAMPLE_TEXTS = {text for one in (*ENGLISH, *CHINESE) for text in (one.note, one.related, one.unrelated)}
 

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from assistant.index.chunker import JournalText
-from assistant.index.embeddings import Embedder
 from assistant.index.memory_index import IndexSettings, MemoryIndex, SearchAnswer
-from assistant.index.vectors import Backend
+from assistant.index.vectors.chroma import Backend
+from assistant.index.vectors.embeddings import Embedder
 
 NOW = dt.datetime(2026, 11, 30, 9, tzinfo=dt.UTC)
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.index.calibration import Calibration, Evidence, calibrate, direction_of
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
 from assistant.index.search import Candidate, Grounds, fuse, make_snippet, rate_candidates, select_hits, word_trust
+from assistant.index.vectors.calibration import Calibration, Evidence, calibrate, direction_of
 
 CALIBRATION = Calibration(
     unrelated=0.1,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.index.full_text import FullText
 from assistant.index.question import Question
 from assistant.index.sync import Synchroniser, SyncResult
+from assistant.index.text.full_text import FullText
 from tests.index.homes import write
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assistant.index.memory_index import MemoryIndex
-from assistant.index.vectors import Backend
+from assistant.index.vectors.chroma import Backend
 from tests.fakes.children import started
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, places, write

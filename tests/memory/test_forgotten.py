@@ -11,7 +11,7 @@ from assistant.errors import ForgottenError
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import OWNER_WRITER, Notes
-from assistant.workspace import Workspace
+from assistant.storage.workspace import Workspace
 
 AT = "2026-11-30T12:00:00.000+00:00"
 FACTS = ["i live in zürich", "我住在苏黎世"]

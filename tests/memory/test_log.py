@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assistant.memory.log import Edit, MemoryChange, MemoryLog, Origin, digest_of, unified_diff
-from assistant.redaction import mask_secrets
+from assistant.text.redaction import mask_secrets
 
 AT = "2026-05-02T12:00:00.000+08:00"
 FLUSH = Origin("flush", "session", "turn", "compaction")

@@ -12,7 +12,7 @@ import pytest
 from assistant.errors import ConflictError, WorkspaceError
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.notes import Note, Notes
-from assistant.workspace import Workspace
+from assistant.storage.workspace import Workspace
 from tests.fakes.children import started
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
 from assistant.memory.provenance import LineOrigin, origin_of_line
-from assistant.redaction import MaskedText
-from assistant.workspace import Workspace
+from assistant.storage.workspace import Workspace
+from assistant.text.redaction import MaskedText
 
 NOW = dt.datetime(2026, 11, 30, 9, 0, tzinfo=dt.UTC)
 

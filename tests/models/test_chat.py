@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from agentscope.model import ChatResponse
 
+from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
-from assistant.messages import UserMsg, block_text
+from assistant.messages.blocks import UserMsg, block_text
 from assistant.models.chat import ChatModel, connect_compactor, connect_model
 from assistant.models.detect import Place
-from assistant.settings import Settings
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from assistant.config.settings import Settings
 from assistant.models import connection_test
 from assistant.models.chat import ChatModel, connect_model
 from assistant.models.connection_test import ConnectionTest
-from assistant.settings import Settings
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import Player, StrictProvider
 from tests.fakes.wire import Reply, ReplyCall

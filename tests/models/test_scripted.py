@@ -7,7 +7,7 @@ from agentscope.agent import Agent
 from agentscope.model import ChatResponse
 from agentscope.tool import FunctionTool, Toolkit
 
-from assistant.messages import Msg, TextBlock, ThinkingBlock, ToolCallBlock, UserMsg, block_text
+from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock, UserMsg, block_text
 from assistant.models.scripted import ScriptedModel
 
 

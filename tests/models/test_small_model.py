@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 import pytest
 from agentscope.model import ChatResponse, FinishedReason
 
+from assistant.config.settings import Settings
 from assistant.errors import ContextOverflowError
-from assistant.messages import TextBlock, UserMsg
+from assistant.messages.blocks import TextBlock, UserMsg
 from assistant.models.chat import ChatModel, connect_model, window_told_by
-from assistant.settings import Settings
 from tests.models.small_model import WINDOW_TOKENS, SmallModel, missing_packages, serve_small_model
 from tests.source_files import ROOT
 

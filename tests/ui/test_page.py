@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from assistant.settings import Settings
+from assistant.config.settings import Settings
 from assistant.ui.layout import head
-from assistant.ui.loading import Loading
 from assistant.ui.page import build
-from assistant.ui.rooms import Rooms
+from assistant.ui.server.loading import Loading
+from assistant.ui.server.rooms import Rooms
 
 
 async def stay_loading(person: str, loading: Loading) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from assistant.errors import CompactionError, ConflictError
 from assistant.memory.log import Origin
-from assistant.ui.chat import ChatDesk
-from assistant.ui.context_panel import pin_target, preview_html
-from assistant.ui.face import Face, Tab
-from assistant.ui.full_text import MAX_CHARS, full_text_html
-from assistant.ui.live import LiveViews
-from assistant.ui.loading import Loaded, Loading
+from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.context_panel import pin_target, preview_html
+from assistant.ui.chat.face import Face, Tab
+from assistant.ui.chat.full_text import MAX_CHARS, full_text_html
+from assistant.ui.chat.live import LiveViews
+from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.conversation import (
     ARTIFACT_ID,
     DENTIST_KEY,

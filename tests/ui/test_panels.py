@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from assistant.ui.cards import action
-from assistant.ui.context_panel import context_html
+from assistant.ui.chat.context_panel import context_html
+from assistant.ui.chat.meter import meter_html, meter_parts
+from assistant.ui.chat.model_panel import model_html, setup_html
+from assistant.ui.chat.sessions_panel import sessions_html
 from assistant.ui.diff import DiffLine, added_and_removed, diff_lines, unified
-from assistant.ui.meter import meter_html, meter_parts
-from assistant.ui.model_panel import model_html, setup_html
-from assistant.ui.sessions_panel import sessions_html
 from assistant.ui.times import day_label, list_time, moment_label, short_time
 from tests.fakes.conversation import OFFLINE, FakeItem, FakeModel, FakeReport, FakeSession, measured
 

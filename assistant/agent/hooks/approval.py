@@ -10,10 +10,10 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
-from assistant.agent.approvals import Rules, judge
-from assistant.atomic_io import storable
-from assistant.messages import ToolCallBlock, ToolCallState, call_arguments
-from assistant.prompts import Language, render
+from assistant.agent.tools.approvals import Rules, judge
+from assistant.config.prompts import Language, render
+from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
+from assistant.text.encoding import storable
 
 _BEHAVIORS = {
     "allow": PermissionBehavior.ALLOW,

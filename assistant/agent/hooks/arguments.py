@@ -9,9 +9,9 @@ from typing import Any
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
-from assistant.json_parsing import MAX_NESTING, is_nested_too_deep
-from assistant.messages import ToolCallBlock
-from assistant.prompts import Language, render
+from assistant.config.prompts import Language, render
+from assistant.messages.blocks import ToolCallBlock
+from assistant.text.json_parsing import MAX_NESTING, is_nested_too_deep
 
 
 class ArgumentsHook(MiddlewareBase):

@@ -12,7 +12,7 @@ from agentscope.middleware import MiddlewareBase
 
 from assistant.agent.context import Context
 from assistant.errors import PalimpsestError
-from assistant.events import CompactionReason
+from assistant.messages.events import CompactionReason
 from assistant.models.failures import is_context_overflow
 
 log = logging.getLogger(__name__)

@@ -15,10 +15,17 @@ from agentscope.event import ToolResultEndEvent
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatResponse
 
+from assistant.config.prompts import Language, render
 from assistant.errors import OutputLimitError
-from assistant.messages import ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState, open_calls, parse_object
-from assistant.models.output_limit import cut_tokens
-from assistant.prompts import Language, render
+from assistant.messages.blocks import (
+    ToolCallBlock,
+    ToolCallState,
+    ToolResultBlock,
+    ToolResultState,
+    open_calls,
+    parse_object,
+)
+from assistant.models.providers.output_limit import cut_tokens
 
 MAX_CUT_STEPS = 3
 """Model calls in a row whose tool calls may be cut; a model that cannot keep within its limit would go on for ever."""

@@ -9,7 +9,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
 from assistant.errors import ModelError, StepLimitError
-from assistant.messages import Msg, ThinkingBlock
+from assistant.messages.blocks import Msg, ThinkingBlock
 
 MAX_SILENT_STEPS = 3
 """Model calls in a row that may bring thoughts alone."""

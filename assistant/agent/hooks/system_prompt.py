@@ -10,10 +10,10 @@ from pathlib import Path
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
-from assistant.agent.system_prompt import FILE_MAX_CHARS, PromptTexts, SystemPrompt, compose_system_prompt
-from assistant.events import Event, Notice
-from assistant.prompts import Language
-from assistant.workspace import PROMPT_FILES, Workspace
+from assistant.agent.system_prompt import PromptTexts, SystemPrompt, compose_system_prompt
+from assistant.config.prompts import Language
+from assistant.messages.events import Event, Notice
+from assistant.storage.workspace import FILE_MAX_CHARS, PROMPT_FILES, Workspace
 
 ReadText = Callable[[Path], str]
 

@@ -9,8 +9,8 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.tool import ToolResponse
 
-from assistant.atomic_io import storable
-from assistant.messages import DataBlock, TextBlock, ToolResultBlock
+from assistant.messages.blocks import DataBlock, TextBlock, ToolResultBlock
+from assistant.text.encoding import storable
 
 CapResult = Callable[[ToolResultBlock], ToolResultBlock]
 

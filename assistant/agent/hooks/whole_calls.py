@@ -14,7 +14,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
-from assistant.prompts import Language, render
+from assistant.config.prompts import Language, render
 
 
 class WholeCallHook(MiddlewareBase):

@@ -10,10 +10,10 @@ from agentscope.permission import PermissionBehavior
 from agentscope.state import AgentState
 from agentscope.tool import Bash, Toolkit
 
-from assistant.agent.approvals import Rules
 from assistant.agent.build import build_agent
 from assistant.agent.hooks.approval import ApprovalHook
-from assistant.messages import AssistantMsg, ToolCallBlock, ToolCallState
+from assistant.agent.tools.approvals import Rules
+from assistant.messages.blocks import AssistantMsg, ToolCallBlock, ToolCallState
 from assistant.models.scripted import ScriptedModel
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.events import ApprovalRequested, ToolFinished
+from assistant.messages.events import ApprovalRequested, ToolFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
 

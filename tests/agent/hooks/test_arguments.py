@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.events import ToolFinished, TurnFinished
-from assistant.messages import text_of
+from assistant.messages.blocks import text_of
+from assistant.messages.events import ToolFinished, TurnFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
 

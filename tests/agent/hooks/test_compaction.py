@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.events import CompactionUndone, Notice, TurnFinished
+from assistant.messages.events import CompactionUndone, Notice, TurnFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import SUMMARY, say, scripted_assistant, text
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from assistant.agent.hooks.output_limit import MAX_CUT_STEPS
-from assistant.events import Event, ToolFinished, TurnFinished
-from assistant.messages import Msg, ThinkingBlock, ToolCallBlock, ToolResultBlock
+from assistant.messages.blocks import Msg, ThinkingBlock, ToolCallBlock, ToolResultBlock
+from assistant.messages.events import Event, ToolFinished, TurnFinished
 from assistant.models.scripted import OutputCut, ScriptedModel
 from tests.fakes.home import call, said_in, say, scripted_assistant, text
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.agent.hooks.steps import MAX_SILENT_STEPS
-from assistant.events import TurnFailed, TurnFinished
-from assistant.messages import ThinkingBlock
+from assistant.messages.blocks import ThinkingBlock
+from assistant.messages.events import TurnFailed, TurnFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, said_in, say, scripted_assistant, text
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.events import ToolFinished, TurnFailed, TurnFinished
+from assistant.messages.events import ToolFinished, TurnFailed, TurnFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, said_in, say, scripted_assistant, text
 

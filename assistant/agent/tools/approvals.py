@@ -1,0 +1,161 @@
+"""Which tool call runs at once, which asks the person, which is refused (pure but for looking at where paths lead)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from assistant.agent.tools.shell_words import CommandWord, reading_words
+from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
+
+Behavior = Literal["allow", "ask", "deny"]
+Refusal = Literal[
+    "tools_off",
+    "only_reading",
+    "only_reading_files",
+    "only_reading_commands",
+    "no_path",
+    "secret_reading",
+    "secret_writing",
+    "secret_command",
+    "special_reading",
+    "special_writing",
+]
+ToolMode = Literal["ask", "read-only", "off"]
+
+# Tool → the one argument that names its path. Another argument of that kind is not looked at by the tool either.
+READING_TOOLS: Mapping[str, str] = {"Read": "file_path", "Glob": "path", "Grep": "path"}
+WRITING_TOOLS: Mapping[str, str] = {"Write": "file_path", "Edit": "file_path"}
+# Tools of the assistant itself: they only reach its own memory, and every write shows as a chip.
+OWN_TOOLS = {"memory_search", "memory_get", "memory_save", "Skill"}
+
+_SECRET_WORD = re.compile(r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the judgement depends on: the mode, the home, where relative paths start, folders the owner added."""
+
+    mode: ToolMode
+    home: Path
+    start_folder: Path
+    added_folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What happens to a call. `reason` is why it is asked, in words for the person.
+
+    `refusal` says why it is denied: the words that the model reads stand in the prompt `tool_refused`, about `subject`.
+    """
+
+    behavior: Behavior
+    reason: str = ""
+    refusal: Refusal | None = None
+    subject: str = ""
+
+
+def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
+    """The verdict on one call. What only reads inside the home runs at once; secret files are never opened."""
+    if rules.mode == "off" and tool not in OWN_TOOLS:
+        return _deny("tools_off")
+    if tool in OWN_TOOLS:
+        return Verdict("allow")
+    if tool in READING_TOOLS:
+        return _judge_reading(arguments.get(READING_TOOLS[tool]) or ".", rules)
+    if tool in WRITING_TOOLS:
+        return _judge_writing(arguments.get(WRITING_TOOLS[tool]), rules)
+    if tool == "Bash":
+        return _judge_command(str(arguments.get("command", "")), rules)
+    if rules.mode == "read-only":
+        return _deny("only_reading", tool)
+    return Verdict("ask", f"{tool} is an outside tool.")
+
+
+def _deny(refusal: Refusal, subject: str = "") -> Verdict:
+    return Verdict("deny", refusal=refusal, subject=subject)
+
+
+def _judge_reading(name: object, rules: Rules) -> Verdict:
+    path = _resolve(name, rules)
+    if path is None:
+        return _deny("no_path")
+    if _is_secret(path, rules):
+        return _deny("secret_reading", path.name)
+    if _is_special(path):
+        return _deny("special_reading", path.name)
+    if _is_inside(path, rules):
+        return Verdict("allow")
+    return Verdict("ask", f"It reads outside the workspace: {path}")
+
+
+def _judge_writing(name: object, rules: Rules) -> Verdict:
+    path = _resolve(name, rules)
+    if path is None:
+        return _deny("no_path")
+    if _is_secret(path, rules):
+        return _deny("secret_writing", path.name)
+    if _is_special(path):
+        return _deny("special_writing", path.name)
+    if rules.mode == "read-only":
+        return _deny("only_reading_files")
+    where = "in the workspace" if _is_inside(path, rules) else "outside the workspace"
+    return Verdict("ask", f"It writes a file {where}: {path}")
+
+
+def _judge_command(command: str, rules: Rules) -> Verdict:
+    words = reading_words(command)
+    if _SECRET_WORD.search(command) or any(_names_secret(word, rules) for word in words or ()):
+        return _deny("secret_command")
+    if words is not None and all(_is_readable(word, rules) for word in words):
+        return Verdict("allow")
+    if rules.mode == "read-only":
+        return _deny("only_reading_commands")
+    return Verdict("ask", "It runs a command on this machine.")
+
+
+def _names_secret(word: CommandWord, rules: Rules) -> bool:
+    path = _resolve(word.text, rules)
+    return path is not None and _is_secret(path, rules)
+
+
+def _is_readable(word: CommandWord, rules: Rules) -> bool:
+    path = _resolve(word.text, rules)
+    if path is None or _is_special(path) or (os.path.isdir(path) and not word.may_be_folder):  # noqa: PTH112
+        return False
+    return _is_inside(path, rules)
+
+
+def _resolve(name: object, rules: Rules) -> Path | None:
+    """Where a path really leads: made absolute from the start folder, links followed; None for what no file can have.
+
+    `~` is a name like any other: no tool expands it, and a command with one asks.
+    """
+    if not isinstance(name, str) or "\0" in name:
+        return None
+    try:
+        return Path(os.path.realpath(rules.start_folder / name))
+    except UnicodeEncodeError:
+        return None
+
+
+def _is_inside(path: Path, rules: Rules) -> bool:
+    folders = (rules.home, *rules.added_folders)
+    return any(path.is_relative_to(os.path.realpath(folder)) for folder in folders)
+
+
+def _is_secret(path: Path, rules: Rules) -> bool:
+    """True for the names of secret files anywhere, for those of the home under any other name, and for other homes."""
+    if path.name.lower() in SECRET_FILES or path.is_relative_to(os.path.realpath(rules.home / OTHER_HOMES)):
+        return True
+    secrets = (rules.home / name for name in SECRET_FILES)
+    return os.path.exists(path) and any(secret.exists() and path.samefile(secret) for secret in secrets)  # noqa: PTH110
+
+
+def _is_special(path: Path) -> bool:
+    """True for pipes, sockets and devices. `os.path` and not `Path`, which raises on a name that is too long."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112, PTH113

@@ -1,0 +1,129 @@
+"""The assistant's own tools on its memory: search it, read on in a file, save something at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from agentscope.tool import ToolBase, ToolChunk
+from pydantic import Field
+
+from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
+from assistant.compaction.shorten.artifact_reference import rows_of
+from assistant.config.prompts import Language, render
+from assistant.errors import PalimpsestError
+from assistant.index.memory_index import MemoryIndex
+from assistant.memory.log import MemoryChange, Origin
+from assistant.memory.notes import Notes
+from assistant.storage.artifacts import Artifacts
+
+Category = Literal["fact", "preference", "procedure", "context", "session_summary", "persona"]
+
+WRITER = "assistant"
+_MAX_LINES = 400
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_FILES: dict[Category, str] = {
+    "fact": "MEMORY.md",
+    "preference": "USER.md",
+    "procedure": "MEMORY.md",
+    "persona": "SOUL.md",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDesk:
+    """What the tools of one conversation work on."""
+
+    notes: Notes
+    index: MemoryIndex
+    artifacts: Artifacts
+    session_id: str
+    turn_id: Callable[[], str]
+    context_ids: Callable[[], set[str]]
+    language: Callable[[], Language]
+    now: Callable[[], datetime]
+    trashed_ids: Callable[[], set[str]]
+    """Conversations that are found by the person alone."""
+    patience_seconds: float = 0.0
+    """How long a search waits for an index that is only just being opened, beyond what it waits anyway."""
+
+    async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> str:
+        """The hits as the model reads them: fenced, each with its file, its lines and a mark on what answers best."""
+        # What stands in the context, the question itself above all, is no find.
+        known = self.context_ids()
+        answer = await self.index.search(query, max_results + len(known), min_score, self.patience_seconds)
+        trashed_ids = self.trashed_ids()
+        hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
+        quotes = await self.index.quote(query, hits, known, max_results)
+        return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
+
+    def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
+        """Lines of a memory file, or rows of the full text of a tool result, numbered from 1."""
+        artifact_id = self.artifacts.id_in(path)
+        if artifact_id is None:
+            all_lines = self.notes.read(path).text.splitlines()
+        else:
+            all_lines = rows_of(self.artifacts.read(artifact_id))
+        start = max(1, from_line)
+        shown = all_lines[start - 1 : start - 1 + min(max(1, lines), _MAX_LINES)]
+        return render(
+            "memory_lines",
+            self.language(),
+            path=path,
+            lines=[(number, line) for number, line in enumerate(shown, start=start)],
+            total=len(all_lines),
+            next_line=start + len(shown) if start + len(shown) <= len(all_lines) else None,
+        )
+
+    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
+        """Add the content where its category belongs; None when it stands there already."""
+        file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
+        heading = self._heading(self.notes.read(file).text, category)
+        lines = [line.strip() for line in content.splitlines() if line.strip()]
+        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id, self.turn_id()))
+
+    def _heading(self, text: str, category: Category) -> str:
+        """The heading of the category that stands in the text, in either language; else in that of the talk."""
+        language = self.language()
+        headings = [
+            render("memory_heading", name, category=category) for name in sorted(_LANGUAGES, key=language.__ne__)
+        ]
+        return next((heading for heading in headings if f"# {heading}" in text), headings[0])
+
+
+def memory_tools(desk: MemoryDesk) -> list[ToolBase]:
+    """The three tools, described in the conversation's language."""
+
+    async def memory_search(
+        query: str,
+        max_results: Annotated[int, Field(ge=1, le=50)] = 5,
+        min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1,
+    ) -> ToolChunk:
+        return text_chunk(await desk.search(query, max_results, min_score))
+
+    async def memory_get(
+        path: str, from_line: Annotated[int, Field(ge=1)] = 1, lines: Annotated[int, Field(ge=1, le=400)] = 100
+    ) -> ToolChunk:
+        try:
+            return text_chunk(desk.read(path, from_line, lines))
+        except PalimpsestError as error:
+            return error_chunk(str(error))
+
+    async def memory_save(content: str, category: Category = "fact") -> ToolChunk:
+        try:
+            change = desk.save(content, category)
+        except PalimpsestError as error:
+            return error_chunk(str(error))
+        name = change.path if change else _FILES.get(category, "memory/")
+        return text_chunk(
+            render("memory_result", desk.language(), outcome="added" if change else "known", name=name, place=name)
+        )
+
+    language = desk.language()
+    return [
+        own_tool(memory_search, render("tool_memory_search", language), is_read_only=True),
+        own_tool(memory_get, render("tool_memory_get", language), is_read_only=True),
+        own_tool(memory_save, render("tool_memory_save", language)),
+    ]

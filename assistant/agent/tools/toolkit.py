@@ -1,0 +1,89 @@
+"""The agent's tools: AgentScope's own shell and file tools on our backend, skills, and what is passed in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentscope.state import AgentState
+from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase, Write
+
+from assistant.agent.tools.skills import SkillShelf
+from assistant.agent.tools.tool_backend import ToolBackend
+from assistant.agent.tools.tool_failures import FailureWords
+from assistant.config.prompts import Language, render
+
+
+class DescribedRead(Read):
+    """AgentScope's Read with a description of ours (its own is a property that cannot be set)."""
+
+    _description = ""
+
+    @property
+    def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the model is told the tool does."""
+        return self._description
+
+    @description.setter
+    def description(self, text: str) -> None:
+        self._description = text
+
+
+class AsideWrite(Write):
+    """AgentScope's Write beside the event loop: it compares the old text with the new, which can take seconds."""
+
+    async def call(self, file_path: str, content: str, _agent_state: AgentState | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Write the file in a thread of its own, so that the page and every other conversation go on."""
+        return await asyncio.to_thread(asyncio.run, super().call(file_path, content, _agent_state))
+
+
+class AsideEdit(Edit):
+    """AgentScope's Edit beside the event loop, for the same reason."""
+
+    async def call(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        file_path: str,
+        old_string: str,
+        new_string: str,
+        replace_all: bool = False,
+        _agent_state: AgentState | None = None,
+    ) -> ToolChunk:
+        """Edit the file in a thread of its own, so that the page and every other conversation go on."""
+        edit = super().call(file_path, old_string, new_string, replace_all, _agent_state)
+        return await asyncio.to_thread(asyncio.run, edit)
+
+
+def build_toolkit(
+    *,
+    backend: ToolBackend,
+    start_folder: Path,
+    skills: SkillShelf | None,
+    language: Language,
+    has_file_tools: bool,
+    own_tools: Sequence[ToolBase] = (),
+    outside_tools: Sequence[ToolBase] = (),
+) -> Toolkit:
+    """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
+
+    Without file tools there are no skills, which are read and carried out with them, and no tools from outside.
+    """
+    tools: list[ToolBase] = list(own_tools)
+    if has_file_tools:
+        tools += [*_file_tools(backend, start_folder, language), *outside_tools]
+    return Toolkit(tools=tools, skills_or_loaders=[skills] if skills and has_file_tools else [])
+
+
+def _file_tools(backend: ToolBackend, start_folder: Path, language: Language) -> list[ToolBase]:
+    middlewares: list[ToolMiddlewareBase] = [FailureWords()]
+    tools: list[ToolBase] = [
+        Bash(cwd=start_folder, backend=backend, middlewares=middlewares),
+        DescribedRead(model_input_types=[], backend=backend, middlewares=middlewares),
+        AsideWrite(backend=backend, middlewares=middlewares),
+        AsideEdit(backend=backend, middlewares=middlewares),
+        Glob(backend=backend, middlewares=middlewares),
+        Grep(backend=backend, middlewares=middlewares),
+    ]
+    for tool in tools:
+        tool.description = render(f"tool_{tool.name.lower()}", language)
+    return tools

@@ -1,0 +1,1 @@
+"""The one place where objects are made, connected and closed."""

@@ -1,0 +1,343 @@
+"""Where objects are made, connected and closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from assistant.agent.compactor import make_ask
+from assistant.agent.flush import Flusher, FlushModel
+from assistant.agent.flush_tasks import FlushTasks
+from assistant.agent.tools.mcp_servers import McpTools, open_servers, read_servers
+from assistant.assembly.conversation_factory import Opening
+from assistant.assembly.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
+from assistant.assembly.sample.sample import SHOW_PACE, Show, ShowPace, Shows
+from assistant.assembly.sample.sample_home import furnish, show_settings
+from assistant.assembly.sample.story import connect_story, read_story
+from assistant.compaction.policy import CompactionPolicy
+from assistant.config.clock import Clock
+from assistant.config.prompts import Language, language_of
+from assistant.config.settings import Settings, load_settings
+from assistant.conversation.commands import submit
+from assistant.conversation.conversation import Conversation
+from assistant.conversation.conversations import Conversations
+from assistant.conversation.past import told_change
+from assistant.errors import HomeInUseError
+from assistant.index.memory_index import MemoryIndex
+from assistant.memory.log import MemoryChange
+from assistant.memory.needless_lines import TidyProposal
+from assistant.memory.tidy import (
+    TIDY_WRITER,
+    Tidied,
+    Tidying,
+    TidyModel,
+    propose_with_model,
+    without_accepted,
+)
+from assistant.messages.events import FlushFinished
+from assistant.messages.tokens import TokenCounter
+from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.connection_report import ConnectionReport
+from assistant.models.connection_test import test_connection
+from assistant.storage.sessions.session_file import Session
+from assistant.storage.text_files import read_any_text
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, Workspace
+
+Connect = Callable[[Settings], Awaitable[ChatModel]]
+ReadSettings = Callable[[], Settings]
+
+_DAY_SECONDS = 86_400
+
+
+log = logging.getLogger(__name__)
+
+
+class Assistant:
+    """One home that is open: its model, its conversations, its memory."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        model: ChatModel,
+        compactor: ChatModel | None,
+        index: MemoryIndex,
+        other_owner: HomeInUseError | None = None,
+        read_settings: ReadSettings | None = None,
+        outside: McpTools | None = None,
+    ) -> None:
+        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more.
+
+        `outside` are the tools of the owner's MCP servers.
+        """
+        self.settings = settings
+        self.store = store
+        self.index = index
+        self.model = model
+        self.other_owner = other_owner
+        self.is_recall_on = settings.recall == "on"
+        """The person's switch; it begins as the settings say and holds until the program ends."""
+        self._compactor = compactor
+        self._outside = outside or McpTools()
+        self._read_settings = read_settings or partial(load_settings, settings.home)
+        self.counter = TokenCounter(model.vocabulary)
+        self.memory_log, self.notes = store.memory_log, store.notes
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self._samples: dict[str, Assistant] = {}
+        self.shows = Shows(self._open_show)
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers, self.start_show)
+        self.forgetter = make_forgetter(store, index, self._end_all)
+        self.trash = make_trash(store, index, self._stop_flushes)
+        self.notes.on_change.append(in_this_loop(self._tell_change))
+
+    @property
+    def workspace(self) -> Workspace:
+        """The home's files."""
+        return self.store.workspace
+
+    @property
+    def policy(self) -> CompactionPolicy:
+        """The compaction numbers of a new conversation."""
+        return self._opening.policy
+
+    @property
+    def has_file_tools(self) -> bool:
+        """True where conversations get shell and file tools."""
+        return self._opening.has_file_tools
+
+    @property
+    def can_recall(self) -> bool:
+        """True where memory can be searched before each turn."""
+        return self._opening.can_recall
+
+    @property
+    def _opening(self) -> Opening:
+        return Opening(
+            settings=self.settings,
+            store=self.store,
+            index=self.index,
+            model=self.model,
+            compactor=self._compactor,
+            outside=self._outside,
+            counter=self.counter,
+            is_recall_on=lambda: self.is_recall_on,
+            on_compacted=self.flushes.start,
+        )
+
+    def at_home(self, session_id: str) -> Assistant:
+        """The assistant in whose home a conversation is: the sample's for the sample, else this one."""
+        return self._samples.get(session_id, self)
+
+    async def start_show(self, language: Language) -> Conversation:
+        """Begin the sample conversation, which plays by itself in a home that is thrown away."""
+        return (await self.shows.start(language)).conversation
+
+    async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
+        """Run a slash command or ask; returns the conversation the person is in then."""
+        return await submit(self.conversations, conversation, text, self.at_home(conversation.session_id).forgetter)
+
+    async def reconnect_model(self) -> None:
+        """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
+        settings = self._read_settings()
+        model = await connect_model(settings)
+        compactor = await connect_compactor(settings, model)
+        await self.close()
+        self.settings, self.model, self._compactor = settings, model, compactor
+        self.counter = TokenCounter(model.vocabulary)
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self.conversations.reopen(model.who_answers)
+
+    async def test_connection(self) -> ConnectionReport:
+        """One short reply and one tool call of the model in use."""
+        test = await test_connection(self.model, self._home_language())
+        if test.problem is not None:
+            return ConnectionReport(False, test.problem)
+        return ConnectionReport(
+            True,
+            f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
+        )
+
+    @property
+    def file_cap_chars(self) -> int:
+        """Characters of a memory file that the prompt takes."""
+        return FILE_MAX_CHARS
+
+    async def propose_tidying(self, names: Sequence[str] = MEMORY_FILES) -> Tidying:
+        """Lines that could go from memory files above 80 % of their cap: by code, and by the model where it is fit.
+
+        The notice says whether the model was asked.
+        """
+        notes = [self.notes.read(name) for name in names]
+        fit = self._compactor if self.settings.memory == "on" else None
+        model = TidyModel(make_ask(fit.model), fit.window_tokens // 2, self.counter.text) if fit else None
+        return await propose_with_model(notes, model, self._home_language())
+
+    def tidy(self, name: str, accepted: Sequence[TidyProposal]) -> Tidied:
+        """Take the accepted lines out of a file: a change like any other, that *History* restores.
+
+        Raises `ConflictError` when somebody writes to the file at this moment.
+        """
+        note = self.notes.read(name)
+        tidied = without_accepted(note.text, [proposal for proposal in accepted if proposal.name == name])
+        if tidied.removed:
+            self.notes.save(name, tidied.text, note.digest, TIDY_WRITER)
+        return tidied
+
+    async def close(self) -> None:
+        """End every turn, let the flushes write, let go of the models."""
+        await self.shows.close()
+        await self.conversations.close()
+        await self.flushes.close()
+        await self.model.close()
+        if self._compactor is not None:
+            await self._compactor.close()
+
+    async def _end_all(self) -> None:
+        """No turn and no flush runs on return: what they were told must not be written after it was forgotten.
+
+        What was cut goes on from the journal, when its conversation is opened again. Raises `HomeInUseError` where
+        another process owns the home.
+        """
+        if self.other_owner is not None:
+            raise self.other_owner
+        await self.conversations.close()
+        await self.flushes.cut()
+        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        await self.conversations.close()
+
+    async def _stop_flushes(self, session_ids: set[str]) -> None:
+        """What is deleted for good is not written into memory any more."""
+        await self.flushes.cut_of(session_ids)
+
+    def _make_flusher(self) -> Flusher:
+        fit = self._compactor if self.settings.memory == "on" else None
+        return Flusher(
+            model=FlushModel(fit.model, fit.window_tokens) if fit else None,
+            notes=self.notes,
+            memory_log=self.memory_log,
+            journal=self.store.journal,
+            workspace=self.workspace,
+            counter=self.counter,
+            language=self._home_language,
+            now=self.store.clock.now,
+        )
+
+    def _open_conversation(self, session: Session) -> Conversation:
+        conversation = self._opening.open(session)
+        self.flushes.resume(session.session_id, session.compaction_id)
+        return conversation
+
+    def _home_language(self) -> Language:
+        """The language of notes: the one that is set, else that of the memory files."""
+        if self.settings.language != "auto":
+            return self.settings.language
+        return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
+
+    @asynccontextmanager
+    async def _open_show(self, language: Language) -> AsyncGenerator[Show]:
+        async with open_sample(self.settings, language, SHOW_PACE) as sample:
+            session_id = sample.show.conversation.session_id
+            self._samples[session_id] = sample.assistant
+            try:
+                yield sample.show
+            finally:
+                del self._samples[session_id]
+
+    def _tell_change(self, change: MemoryChange) -> None:
+        if conversation := self.conversations.opened(change.session_id):
+            conversation.emit(told_change(change))
+
+    def _tell_flush(self, session_id: str, event: FlushFinished) -> None:
+        if conversation := self.conversations.opened(session_id):
+            conversation.emit(event)
+
+
+async def _retire_daily(assistant: Assistant) -> None:
+    """Remove full tool results that are older than `retention_days`, now and once a day; those of pins stay."""
+    store = assistant.store
+    while True:
+        days = assistant.policy.retention_days
+        try:
+            pinned = await asyncio.to_thread(store.sessions.pinned_artifacts)
+            await asyncio.to_thread(store.artifacts.remove_expired, days, pinned, store.clock.now())
+        except OSError as error:
+            log.warning("old tool results could not be removed: %s", error)
+        await asyncio.sleep(_DAY_SECONDS)
+
+
+@asynccontextmanager
+async def open_assistant(
+    settings: Settings,
+    address: str = "",
+    connect: Connect = connect_model,
+    *,
+    may_be_owned: bool = False,
+    read_settings: ReadSettings | None = None,
+) -> AsyncGenerator[Assistant]:
+    """The assistant of a home that this process owns while it is open; `address` is where its page is.
+
+    With `may_be_owned` it talks, in conversations that nobody has open, also where another process owns the home. Else
+    raises `HomeInUseError` then; `SettingsError` and `ModelError` when no model can be had.
+    """
+    async with AsyncExitStack() as stack:
+        home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
+        model = await connect(settings)
+        compactor = await connect_compactor(settings, model)
+        outside: McpTools | None = None
+        if settings.tools != "off":
+            workspace = home.store.workspace
+            listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
+            outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
+        assistant = Assistant(
+            settings, home.store, model, compactor, home.index, home.other_owner, read_settings, outside
+        )
+        stack.push_async_callback(assistant.close)
+        if home.is_owned:
+            stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
+        yield assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample conversation, and the assistant in whose home it plays."""
+
+    show: Show
+    assistant: Assistant
+
+
+@asynccontextmanager
+async def open_show(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Show]:
+    """Like `open_sample`, for who wants to see the conversation alone."""
+    async with open_sample(settings, language, pace) as sample:
+        yield sample.show
+
+
+@asynccontextmanager
+async def open_sample(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Sample]:
+    """The sample conversation in a home that is thrown away; it plays a step for each `next_step`, or all by `play`.
+
+    Who answers, the window and the numbers of compaction are the story's; what is private to the owner stays out.
+    """
+    with TemporaryDirectory(prefix="palimpsest-show-") as folder:
+        settings = show_settings(settings, Path(folder), language)
+        today = Clock(settings).now().date()
+        story = read_story(language, today)
+        furnish(Workspace(settings.home), story, language, today)
+
+        async def connect(_: Settings) -> ChatModel:
+            return connect_story(story, language, pace.piece_seconds)
+
+        async with open_assistant(settings, connect=connect) as assistant:
+
+            async def settle() -> None:
+                await assistant.flushes.wait()
+                await assistant.index.sync_words()
+
+            conversation = assistant.conversations.create(story.title)
+            yield Sample(Show(settings.home, story, conversation, settle, pace.pause_seconds), assistant)

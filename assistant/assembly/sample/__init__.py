@@ -1,0 +1,1 @@
+"""The sample conversation: its home, its story, its steps."""

@@ -1,0 +1,1 @@
+"""The command line: commands, the terminal chat, and the doctor."""

@@ -1,0 +1,99 @@
+"""Looks at the home, the model and the machine, and says what is right and what to do about the rest."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Literal
+
+from assistant.agent.tools.mcp_servers import read_servers
+from assistant.assembly.home import open_store
+from assistant.config.settings import Settings
+from assistant.errors import PalimpsestError
+from assistant.messages.tokens import qwen_encoding
+from assistant.models.chat import connect_model
+from assistant.storage.workspace import Workspace
+
+_PACKAGES = ("agentscope", "gradio", "chromadb")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `warning` does not stop the assistant from working."""
+
+    name: str
+    state: Literal["ok", "warning", "error"]
+    text: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Everything that was looked at, in the order a person would ask."""
+    return [
+        Finding("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("packages", "ok", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
+        _home(settings),
+        await _model(settings),
+        *_mcp_servers(settings),
+        _search_tool(),
+        _vocabulary(),
+    ]
+
+
+def findings_text(findings: list[Finding]) -> str:
+    """The findings as lines."""
+    marks = {"ok": "✓", "warning": "!", "error": "✗"}
+    return "\n".join(f"{marks[finding.state]} {finding.name}: {finding.text}" for finding in findings)
+
+
+def findings_json(findings: list[Finding]) -> str:
+    """The findings as one JSON list."""
+    return json.dumps([asdict(finding) for finding in findings], ensure_ascii=False)
+
+
+def _home(settings: Settings) -> Finding:
+    try:
+        store = open_store(settings)
+        count = len(store.sessions.list())
+        damaged = store.journal.count_damaged()
+    except (PalimpsestError, OSError) as error:
+        return Finding("home", "error", str(error))
+    if damaged:
+        return Finding(
+            "home", "warning", f"{settings.home}: {damaged} lines of the journal are damaged and left as is."
+        )
+    return Finding("home", "ok", f"{settings.home}, {count} conversations")
+
+
+async def _model(settings: Settings) -> Finding:
+    try:
+        chat = await connect_model(settings)
+    except PalimpsestError as error:
+        return Finding("model", "error", str(error))
+    await chat.close()
+    text = f"{chat.name}, window {chat.window_tokens:,} tokens. {chat.how}"
+    return Finding("model", "ok" if chat.is_language_model else "warning", text)
+
+
+def _mcp_servers(settings: Settings) -> list[Finding]:
+    """What mcp.json lists, without starting any of it; nothing where there is no such file."""
+    listed = read_servers(Workspace(settings.home).mcp_path)
+    if listed.problems:
+        return [Finding("MCP servers", "warning", " ".join(listed.problems))]
+    return [Finding("MCP servers", "ok", ", ".join(listed.servers))] if listed.servers else []
+
+
+def _search_tool() -> Finding:
+    if shutil.which("rg"):
+        return Finding("ripgrep", "ok", "found")
+    return Finding("ripgrep", "warning", "not on PATH: the Grep tool looks beside the Python interpreter instead.")
+
+
+def _vocabulary() -> Finding:
+    if qwen_encoding() is not None:
+        return Finding(
+            "token counts", "ok", "exact for Qwen up to 3; others by UTF-8 bytes, corrected by the provider."
+        )
+    return Finding("token counts", "warning", "dashscope's vocabulary is missing; counted by UTF-8 bytes.")

@@ -1,0 +1,380 @@
+"""The command line: the same assistant without a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from assistant.config.settings import Settings, load_settings
+from assistant.errors import PalimpsestError, WrongUseError
+from assistant.messages.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
+from assistant.openclaw import commands as openclaw
+
+if TYPE_CHECKING:
+    from assistant.assembly.assistant import Assistant
+    from assistant.assembly.sample.sample import Show
+    from assistant.conversation.conversation import Conversation
+
+_MAX_HITS = 1000
+DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        return _run(options)
+    except PalimpsestError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        return WRONG_USE if isinstance(error, WrongUseError) else FAILED
+    except KeyboardInterrupt:
+        return FAILED
+    except BrokenPipeError:
+        # The reader of our output is gone; nothing is left to tell.
+        _drop_output()
+        return FAILED
+    except OSError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        _drop_output()
+        return FAILED
+
+
+def _drop_output() -> None:
+    """What is still in the buffer would fail once more when the interpreter ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands and their flags."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
+    parser = argparse.ArgumentParser(prog="palimpsest", description="A personal assistant that loses nothing.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    chat = commands.add_parser("chat", parents=[common], help="talk in the terminal")
+    chat.add_argument("--once", metavar="TEXT", help="send one message, print the answer, end")
+    chat.add_argument("--session", metavar="ID", help="go on with this conversation")
+    chat.add_argument("--json", action="store_true", help="print one event a line")
+    chat.add_argument("--yes", action="store_true", help="allow every tool call that would be asked about")
+
+    serve = commands.add_parser("serve", parents=[common], help="open the page")
+    serve.add_argument("--host", help="address to listen on (default 127.0.0.1)")
+    serve.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+
+    _add_session_parsers(commands, common)
+
+    compact = commands.add_parser("compact", parents=[common], help="compress a conversation's context now")
+    compact.add_argument("--session", metavar="ID", required=True)
+    compact.add_argument("--hint", default="", help="what matters")
+    compact.add_argument("--preview", action="store_true", help="show what would be folded, change nothing")
+    compact.add_argument("--json", action="store_true")
+
+    undo = commands.add_parser("undo", parents=[common], help="take the newest compaction back")
+    undo.add_argument("--session", metavar="ID", required=True)
+    undo.add_argument("--json", action="store_true")
+
+    show = commands.add_parser("show", parents=[common], help="play a sample conversation in a home thrown away")
+    show.add_argument("--language", choices=("en", "zh"), help="language of the sample (default: the one that is set)")
+    show.add_argument("--json", action="store_true", help="print one event a line")
+
+    _add_home_parsers(commands, common)
+
+    openclaw.add_parsers(commands, [common])
+
+    commands.add_parser(
+        "hash-password",
+        help="make a hash for PALIMPSEST_USERS",
+        description="Ask for a password, twice in a terminal, and print the hash that stands behind a name.",
+    )
+
+    doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
+    doctor.add_argument("--json", action="store_true")
+    return parser
+
+
+def _add_session_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
+    sessions = commands.add_parser(
+        "sessions",
+        parents=[common],
+        help="list conversations, rename one, move one to the trash or back",
+        description="List the conversations, newest first; with an action change one of them.",
+    )
+    sessions.add_argument("--trash", action="store_true", help="list those in the trash")
+    sessions.add_argument("--json", action="store_true")
+    actions = sessions.add_subparsers(dest="action", metavar="ACTION")
+    # What stands before the action must not be undone by the default of what may stand after it.
+    home = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    home.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
+    rename = actions.add_parser("rename", parents=[home], help="give a conversation another title")
+    rename.add_argument("session", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    for name, help_text in (("trash", "move a conversation to the trash"), ("restore", "take one back out of it")):
+        action = actions.add_parser(name, parents=[home], help=help_text)
+        action.add_argument("session", metavar="ID")
+    empty = actions.add_parser("empty-trash", parents=[home], help="delete what is in the trash for good")
+    empty.add_argument("--yes", action="store_true", help="without asking")
+
+
+def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
+    index = commands.add_parser(
+        "index",
+        parents=[common],
+        help="bring the search index in step with the files",
+        description="Bring the search index in step with the files and print what it holds.",
+    )
+    index.add_argument("--rebuild", action="store_true", help="make it anew")
+    index.add_argument("--json", action="store_true")
+
+    search = commands.add_parser(
+        "search",
+        parents=[common],
+        help="search memory and past conversations",
+        description="Search memory files and past conversations; where another process owns the home, by words alone.",
+    )
+    search.add_argument("query", nargs="?", help="a question or words")
+    search.add_argument("-k", type=_count, default=5, metavar="N", help="hits at most (default 5)")
+    search.add_argument("--batch", type=Path, metavar="FILE", help="one query a line")
+    search.add_argument("--json", action="store_true", help="one object a query")
+
+    forget = commands.add_parser(
+        "forget",
+        parents=[common],
+        help="take a fact out of everything",
+        description="Show every sentence with these words, ask which are to be forgotten, and take them out of memory "
+        "files and their log, conversations, summaries, titles, tool results, the trash and the search index.",
+    )
+    forget.add_argument("text", metavar="TEXT", help="words that stand in it")
+    forget.add_argument("--yes", action="store_true", help="without asking: every sentence with these very words")
+    forget.add_argument("--json", action="store_true", help="without --yes: only show what would be asked about")
+
+    export = commands.add_parser(
+        "export",
+        parents=[common],
+        help="write conversations to a portable file",
+        description="Write conversations with every word of them to one file, masked of secrets.",
+    )
+    export.add_argument("--session", metavar="ID")
+    export.add_argument("--all", action="store_true")
+    export.add_argument("--out", type=Path, metavar="FILE", help="in place of standard output")
+
+    import_ = commands.add_parser(
+        "import",
+        parents=[common],
+        help="read conversations from such a file",
+        description="Read conversations from an exported file; those that are here already stay as they are.",
+    )
+    import_.add_argument("file", type=Path, metavar="FILE")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= _MAX_HITS:
+        raise ValueError(text)
+    return number
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "hash-password":
+        # Also where PALIMPSEST_USERS is what is wrong with the settings.
+        return _print_hash()
+    settings = load_settings(options.home)
+    match options.command:
+        case "serve":
+            from assistant.ui.page import serve
+
+            chosen = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
+            return serve(settings.model_copy(update=chosen))
+        case "sessions":
+            from assistant.cli.home_commands import run_sessions
+
+            return run_sessions(settings, options)
+        case name if name in openclaw.COMMANDS:
+            from assistant.text.redaction import mask_secrets
+
+            return openclaw.run(options, mask=lambda text: mask_secrets(text).text)
+        case "index" | "search" | "forget" | "export" | "import" as name:
+            from assistant.cli import home_commands
+
+            run = {
+                "index": home_commands.run_index,
+                "search": home_commands.run_search,
+                "forget": home_commands.run_forget,
+                "export": home_commands.run_export,
+                "import": home_commands.run_import,
+            }[name]
+            return run(settings, options)
+        case "doctor":
+            return _examine(settings, options.json)
+        case "show":
+            return asyncio.run(_show(settings, options))
+        case _:
+            return asyncio.run(_with_assistant(settings, options))
+
+
+def _print_hash() -> int:
+    from assistant.config.accounts import hash_password
+
+    in_terminal = sys.stdin.isatty()
+    typed = getpass("Password: ") if in_terminal else sys.stdin.readline().rstrip("\r\n")
+    if in_terminal and getpass("Once more: ") != typed:
+        print("palimpsest: that was not the same twice", file=sys.stderr)
+        return FAILED
+    try:
+        print(hash_password(typed))
+    except ValueError as error:
+        print(f"palimpsest: {error}", file=sys.stderr)
+        return FAILED
+    return DONE
+
+
+def _examine(settings: Settings, as_json: bool) -> int:
+    from assistant.cli.doctor import examine, findings_json, findings_text
+
+    findings = asyncio.run(examine(settings))
+    print(findings_json(findings) if as_json else findings_text(findings))
+    return FAILED if any(finding.state == "error" for finding in findings) else DONE
+
+
+async def _show(settings: Settings, options: argparse.Namespace) -> int:
+    from assistant.assembly.assistant import open_show
+    from assistant.assembly.sample.sample import SHOW_PACE, ShowPace
+
+    language = options.language or ("zh" if settings.language == "zh" else "en")
+    # Somebody who watches wants to read along; a pipe does not.
+    is_watched = sys.stdout.isatty() and not options.json
+    async with open_show(settings, language, SHOW_PACE if is_watched else ShowPace()) as show:
+        await asyncio.gather(_print_show(show, options.json), show.play())
+    return DONE
+
+
+async def _print_show(show: Show, as_json: bool) -> None:
+    async for event in show.follow():
+        _print_event(event, as_json, is_sample=True)
+
+
+async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
+    from assistant.assembly.assistant import open_assistant
+    from assistant.cli.terminal import preview_text
+
+    async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
+        if assistant.other_owner:
+            print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
+        if options.command == "chat":
+            conversation = _chosen(assistant, options.session)
+            if options.once is not None:
+                return await _once(assistant, conversation, options)
+            return await _talk(assistant, conversation, options)
+        conversation = assistant.conversations.open(options.session)
+        if options.command == "compact" and options.preview:
+            preview = await conversation.preview_compaction()
+            print(json.dumps(asdict(preview), ensure_ascii=False) if options.json else preview_text(preview))
+            return DONE
+        text = "/undo" if options.command == "undo" else f"/compact {options.hint}"
+        return await _print(assistant, conversation, text, as_json=options.json)
+
+
+def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
+    return assistant.conversations.open(session_id) if session_id else assistant.conversations.create()
+
+
+async def _once(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    code = await _print(assistant, conversation, options.once, as_json=options.json)
+    while code == AWAITING_APPROVAL and options.yes:
+        code = await _answer_all(conversation, is_allowed=True, as_json=options.json)
+    return code
+
+
+async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    print(f"{assistant.model.who_answers}\n/help lists the commands, Ctrl-D ends.")
+    while (text := await _input("\n> ")) is not None:
+        start = conversation.next_number
+        moved = await assistant.submit(conversation, text)
+        if (show := assistant.shows.current) is not None and moved is show.conversation:
+            await _print_show(show, options.json)
+            continue
+        if moved is not conversation:
+            conversation, start = moved, 0
+            print(f"— {conversation.title or conversation.session_id}")
+        code = await _print_events(conversation, start, options.json)
+        while code == AWAITING_APPROVAL:
+            is_allowed = options.yes or (await _input("allow once? [y/N] ") or "").strip().lower() in {"y", "yes", "是"}
+            code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
+    return DONE
+
+
+async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
+    start = conversation.next_number
+    current = await assistant.submit(conversation, text)
+    return await _print_events(current, start if current is conversation else 0, as_json)
+
+
+async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
+    start = conversation.next_number
+    for approval in conversation.approvals():
+        conversation.answer(approval.call_id, is_allowed)
+    return await _print_events(conversation, start, as_json)
+
+
+async def _print_events(conversation: Conversation, start: int, as_json: bool) -> int:
+    code = DONE
+    async for numbered in conversation.follow_until_idle(start):
+        event = numbered.event
+        _print_event(event, as_json)
+        if isinstance(event, TurnFailed):
+            code = FAILED
+        elif isinstance(event, ApprovalRequested):
+            code = AWAITING_APPROVAL
+    return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
+
+
+def _print_event(event: Event, as_json: bool, is_sample: bool = False) -> None:
+    """Print an event; what the person said is printed in a sample alone, where nobody has typed it."""
+    from assistant.cli.terminal import said_text, terminal_text
+
+    if as_json:
+        print(event_line(event), flush=True)
+    elif is_sample and isinstance(event, TurnStarted):
+        print(said_text(event), end="", flush=True)
+    else:
+        print(terminal_text(event), end="", flush=True)
+
+
+async def _input(prompt: str) -> str | None:
+    # Python has none where the descriptor was closed.
+    stdin: TextIO | None = sys.stdin
+    if stdin is None:
+        return None
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            line = None
+        # After Ctrl-C nobody waits any more, and the loop may be closed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(lambda: None if answer.done() else answer.set_result(line))
+
+    # A worker of the loop's pool would be waited for when the program ends: Ctrl-C would do nothing until Enter.
+    threading.Thread(target=read, name="terminal", daemon=True).start()
+    return await answer
+
+
+def _home(text: str) -> Path:
+    # An unset variable of a script would make the folder it stands in the home.
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a folder, not an empty text")
+    return Path(text)

@@ -1,0 +1,1 @@
+"""The summary that code writes where no model can."""

@@ -1,0 +1,1 @@
+"""Tool results made shorter, with the full text kept aside."""

@@ -1,0 +1,248 @@
+"""Every knob, its unit and its default. Nobody else reads the environment."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from dotenv import dotenv_values
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from assistant.config.accounts import Account, read_accounts
+from assistant.errors import SettingsError
+
+PREFIX = "PALIMPSEST_"
+# Read by the benchmarks, not by the product.
+_FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
+
+Provider = Literal["auto", "dashscope", "openai", "offline"]
+Switch = Literal["on", "off"]
+
+
+class Settings(BaseSettings):
+    """Where values come from, first wins: the environment, `.env` in the home, the default here."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", populate_by_name=True, env_ignore_empty=True)
+
+    home: Path = Field(default_factory=lambda: default_home())
+    """The workspace: memory, conversations and index of one owner."""
+    provider: Provider = "auto"
+    """Who answers. `auto`: a key, else a server on loopback, else the built-in offline assistant."""
+    model: str = ""
+    """The chat model's name; empty: the provider's default, or the first model a loopback server lists."""
+    base_url: str = Field("", validation_alias=AliasChoices("PALIMPSEST_BASE_URL", "OPENAI_BASE_URL"))
+    """Address of an OpenAI-compatible server, with its `/v1`."""
+    api_key: SecretStr = SecretStr("")
+    """Key for `provider`; when empty, DASHSCOPE_API_KEY or OPENAI_API_KEY counts."""
+    dashscope_api_key: SecretStr = Field(SecretStr(""), validation_alias="DASHSCOPE_API_KEY")
+    """Key for DashScope."""
+    openai_api_key: SecretStr = Field(SecretStr(""), validation_alias="OPENAI_API_KEY")
+    """Key for an OpenAI-compatible server."""
+    compactor_model: str = ""
+    """Model for summaries and the flush; empty: the chat model."""
+
+    policy: Literal["copaw", "skill_compose"] = "copaw"
+    """Preset of the compaction numbers; the fields below override single ones, None leaves the preset's value."""
+    max_input_length: int | None = Field(None, ge=2_000)
+    """The window in tokens."""
+    memory_compact_ratio: float | None = Field(None, gt=0.0, le=0.95)
+    """Share of the window at which compaction starts."""
+    compact_threshold: int | None = Field(None, ge=1_000)
+    """Tokens at which compaction starts; wins over the ratio."""
+    memory_reserve_ratio: float | None = Field(None, gt=0.0, le=0.5)
+    """Share of the window that recent messages may keep."""
+    max_recent_turns: int | None = Field(None, ge=1)
+    """Newest turns kept at most."""
+    recent_n: int | None = Field(None, ge=0)
+    """Newest tool results that keep `recent_max_bytes`."""
+    recent_max_bytes: int | None = Field(None, ge=200)
+    """Bytes a recent tool result keeps."""
+    old_max_bytes: int | None = Field(None, ge=200)
+    """Bytes an older tool result keeps."""
+    retention_days: int | None = Field(None, ge=0)
+    """Days the full text of a shortened tool result stays on disk; 0: for ever."""
+    tool_result_max_chars: int | None = Field(None, ge=200)
+    """Characters any tool result keeps, head and tail."""
+    safety_factor: float | None = Field(None, gt=0.0, le=1.0)
+    """Multiplies the threshold."""
+    keep_recent_messages: int | None = Field(None, ge=1)
+    """Newest messages kept whatever the reserve says."""
+    summary_max_tokens: int | None = Field(None, ge=200)
+    """Tokens a summary may have."""
+
+    memory: Switch = "on"
+    """Long-term memory: flush, memory tools and recall."""
+    recall: Switch = "on"
+    """Hand over memory hits before each turn."""
+    embedder: Literal["default", "openai", "dashscope", "none"] = "default"
+    """Who turns text into vectors; `none`: full-text search alone."""
+    embedding_model: str = ""
+    """Name of the embedding model; empty: the embedder's default."""
+    embedding_base_url: str = Field(
+        "", validation_alias=AliasChoices("PALIMPSEST_EMBEDDING_BASE_URL", "EMBEDDING_BASE_URL")
+    )
+    """Address of the embedding server; empty: that of the provider."""
+    embedding_api_key: SecretStr = Field(
+        SecretStr(""), validation_alias=AliasChoices("PALIMPSEST_EMBEDDING_API_KEY", "EMBEDDING_API_KEY")
+    )
+    """Key for the embedding server; empty: that of the provider."""
+    embedding_dimensions: int | None = Field(None, ge=1)
+    """Length of a vector; None: what the embedding model gives."""
+    memory_store_backend: Literal["auto", "chroma", "chroma-server", "local"] = Field(
+        "auto", validation_alias="MEMORY_STORE_BACKEND"
+    )
+    """Where vectors live; `auto`: local on Windows, else chroma."""
+    memory_store_url: str = Field("", validation_alias="MEMORY_STORE_URL")
+    """Address of the server for `chroma-server`."""
+
+    language: Literal["auto", "en", "zh"] = "auto"
+    """Language of prompts; `auto`: that of the conversation."""
+    timezone: str = ""
+    """IANA name for dates, such as Asia/Shanghai; empty: the machine's."""
+    tools: Literal["ask", "read-only", "off"] = "ask"
+    """Shell and file tools: ask before anything risky, only read, or none."""
+    max_steps: int = Field(200, ge=1)
+    """Model calls a turn; at the limit the page offers Continue."""
+    max_reply_tokens: int = Field(131_072, ge=100)
+    """Tokens of one answer, thinking and calls included; a longer one is ended."""
+    host: str = ""
+    """Address the page listens on; empty: 127.0.0.1, on a Space what the platform sets."""
+    port: int | None = Field(None, ge=1, le=65535)
+    """Port of the page; None: the first free one from 7860."""
+
+    users: SecretStr = SecretStr("")
+    """Who may sign in: `name:hash` pairs with commas between them, the owner first; empty: nobody has to."""
+
+    space_id: str = Field("", validation_alias="SPACE_ID")
+    """Name of the Hugging Face Space; set by the platform."""
+    space_host: str = Field("", validation_alias="SPACE_HOST")
+    """Public host name of the Space; set by the platform."""
+
+    @field_validator("base_url", "embedding_base_url", "memory_store_url")
+    @classmethod
+    def _must_be_an_address(cls, address: str) -> str:
+        parts = urlsplit(address)
+        if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("not an address such as http://127.0.0.1:11434/v1")
+        if parts.username or parts.password:
+            raise ValueError("a key or password does not belong in the address; PALIMPSEST_API_KEY takes it")
+        return address.rstrip("/")
+
+    @field_validator("timezone")
+    @classmethod
+    def _must_be_known(cls, name: str) -> str:
+        try:
+            return ZoneInfo(name).key if name else name
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("not an IANA time zone such as Europe/Berlin") from None
+
+    @field_validator("users")
+    @classmethod
+    def _must_be_pairs(cls, pairs: SecretStr) -> SecretStr:
+        read_accounts(pairs.get_secret_value())
+        return pairs
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        """Who may sign in, the owner first; empty where nobody has to."""
+        return read_accounts(self.users.get_secret_value())
+
+    @property
+    def has_guests(self) -> bool:
+        """True where others reach the page and nobody signs in: each visitor gets a home that is thrown away."""
+        return self.is_public and not self.accounts
+
+    @property
+    def is_public(self) -> bool:
+        """True when others than this machine's user may reach the page: on a Space, or on any address but loopback."""
+        return self.is_space or not _is_loopback(self.host)
+
+    @property
+    def is_space(self) -> bool:
+        """True on a Hugging Face Space."""
+        return bool(self.space_id)
+
+
+def load_settings(home: Path | None = None) -> Settings:
+    """The settings of this process; `home` (a command-line flag) wins over PALIMPSEST_HOME.
+
+    Raises `SettingsError` that names the variable, its value and what is possible; keys are never in the text.
+    """
+    folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser().absolute()
+    file = folder / ".env"
+    values: dict[str, object] = {"home": folder}
+    in_file: dict[str, str | None] = {}
+    try:
+        if file.is_file():
+            in_file = dotenv_values(file, encoding="utf-8")
+        _refuse_unknown_names([*os.environ, *in_file])
+        return Settings(_env_file=file, _env_file_encoding="utf-8", **values)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise _first_error(error, {name.upper() for name in (*os.environ, *in_file)}) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(str(file), f"cannot be read: {error}") from None
+
+
+def variable_names(field: str) -> tuple[str, ...]:
+    """The variables that set a field, the one that wins first."""
+    match Settings.model_fields[field].validation_alias:
+        case AliasChoices(choices=choices):
+            return tuple(str(choice) for choice in choices)
+        case str() as name:
+            return (name,)
+        case _:
+            return (f"{PREFIX}{field.upper()}",)
+
+
+def default_home() -> Path:
+    """`~/.palimpsest`; on a Space `/data/palimpsest` where `/data` is writable."""
+    data = Path("/data")
+    if os.environ.get("SPACE_ID") and data.is_dir() and os.access(data, os.W_OK):
+        return data / "palimpsest"
+    return Path.home() / ".palimpsest"
+
+
+def _is_loopback(host: str) -> bool:
+    if not host or host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_unknown_names(names: Iterable[str]) -> None:
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | _FOREIGN_NAMES
+    for name in names:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            # The prefix is alike in all of them, so the rest alone tells what was meant.
+            endings = [other.removeprefix(PREFIX) for other in known]
+            nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), endings, n=1, cutoff=0.7)
+            hint = f"Did you mean {PREFIX}{nearest[0]}?" if nearest else "The README lists the variables."
+            raise SettingsError(name, f"is not a setting. {hint}")
+
+
+def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
+    first = error.errors()[0]
+    variable = _variable(str(first["loc"][0]), set_names)
+    # An address may hold a password.
+    shown = (
+        "(hidden)"
+        if "KEY" in variable or variable == f"{PREFIX}USERS" or "@" in str(first["input"])
+        else repr(first["input"])
+    )
+    return SettingsError(variable, f"{shown} is not possible: {first['msg'].removeprefix('Value error, ')}.")
+
+
+def _variable(place: str, set_names: set[str]) -> str:
+    """The variable behind the place of an error, which is a field or one of the names it is read from."""
+    names = {name: variable_names(name) for name in Settings.model_fields}
+    candidates = next((found for name, found in names.items() if place == name or place in found), (place,))
+    return next((name for name in candidates if name in set_names), candidates[0])

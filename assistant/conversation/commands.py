@@ -1,0 +1,276 @@
+"""Slash commands, and `respond`: the one front door for whatever a person types."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from assistant.config.prompts import Language
+from assistant.conversation.conversation import Conversation
+from assistant.conversation.conversations import Conversations
+from assistant.errors import PalimpsestError, SessionNotFoundError
+from assistant.memory.forget.forgetter import Forgetter, chosen_items, preview_lines, receipt_text
+from assistant.memory.notes import OWNER_WRITER
+from assistant.messages.events import ContextCompressed, Event, Notice, TurnStarted
+
+_HISTORY_LINES = 20
+_PREVIEW_CHARS = 100
+_HIT_CHARS = 200
+_MEMORY_HITS = 10
+_FORGET_ITEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command as it was typed, and where."""
+
+    conversations: Conversations
+    conversation: Conversation
+    argument: str
+    forgetter: Forgetter
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command; `run` returns the conversation the person is in afterwards."""
+
+    usage: str
+    help: str
+    run: Callable[[Call], Awaitable[Conversation]]
+
+
+async def submit(
+    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
+) -> Conversation:
+    """Run a command or queue a message; returns the conversation the person is in then.
+
+    What a command has to say comes as `Notice` events of that conversation.
+    """
+    typed = text.strip()
+    name, _, argument = typed.partition(" ")
+    if not typed.startswith("/") or "/" in name[1:]:
+        if typed:
+            _ask(conversation, text)
+        return conversation
+    command = COMMANDS.get(name[1:].lower())
+    if command is None:
+        nearest = difflib.get_close_matches(name[1:].lower(), COMMANDS, n=1)
+        hint = f"Did you mean /{nearest[0]}?" if nearest else "/help lists the commands."
+        conversation.emit(Notice(f"There is no command {name}. {hint}"))
+        return conversation
+    try:
+        return await command.run(Call(conversations, conversation, argument.strip(), forgetter))
+    except PalimpsestError as error:
+        conversation.emit(Notice(str(error)))
+        return conversation
+    except OSError as error:
+        conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+        return conversation
+
+
+def _ask(conversation: Conversation, text: str) -> None:
+    try:
+        conversation.ask(text)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        conversation.emit(Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}"))
+
+
+async def respond(
+    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
+) -> AsyncGenerator[Event]:
+    """Submit and yield the events up to the end of what it started."""
+    # Before anything runs, so that nothing of it can be missed.
+    told = conversation.follow_until_idle(conversation.next_number)
+    open_before = conversations.all_open()
+    current = await submit(conversations, conversation, text, forgetter)
+    if current is not conversation:
+        told = current.follow_until_idle(current.next_number if current in open_before else 0)
+    async with aclosing(told):
+        async for numbered in told:
+            yield numbered.event
+
+
+async def _compact(call: Call) -> Conversation:
+    call.conversation.compact(call.argument)
+    return call.conversation
+
+
+async def _undo(call: Call) -> Conversation:
+    call.conversation.undo()
+    return call.conversation
+
+
+async def _new(call: Call) -> Conversation:
+    return call.conversations.create(call.argument)
+
+
+async def _clear(call: Call) -> Conversation:
+    await call.conversation.stop()
+    call.conversation.clear()
+    return call.conversation
+
+
+async def _save(call: Call) -> Conversation:
+    if call.argument:
+        call.conversation.rename(call.argument)
+    call.conversation.emit(Notice(f"Saved as “{call.conversation.title}” ({call.conversation.session_id}).", "info"))
+    return call.conversation
+
+
+async def _load(call: Call) -> Conversation:
+    summaries = call.conversations.summaries()
+    if not call.argument:
+        lines = [f"{summary.session_id}  {summary.title}" for summary in summaries[:_HISTORY_LINES]]
+        call.conversation.emit(Notice("\n".join(["/load ID opens one of these:", *lines]), "info"))
+        return call.conversation
+    wanted = call.argument.lower()
+    for summary in summaries:
+        if summary.session_id == call.argument or wanted in summary.title.lower():
+            return call.conversations.open(summary.session_id)
+    raise SessionNotFoundError(call.argument)
+
+
+async def _history(call: Call) -> Conversation:
+    events = call.conversation.attach().history
+    turns = [event for event in events if isinstance(event, TurnStarted) and event.text]
+    compactions = sum(isinstance(event, ContextCompressed) for event in events)
+    lines = [f"{event.at[:16]}  {event.text[:_PREVIEW_CHARS]}" for event in turns[-_HISTORY_LINES:]]
+    head = f"{len(turns)} messages of yours, {compactions} compactions. The newest:"
+    call.conversation.emit(Notice("\n".join([head, *lines]), "info"))
+    return call.conversation
+
+
+async def _context(call: Call) -> Conversation:
+    call.conversation.measure()
+    await call.conversation.wait()
+    items = call.conversation.context_items()
+    lines = [f"{item.tokens:>7,}  {item.label}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
+    total = sum(item.tokens for item in items)
+    call.conversation.emit(Notice("\n".join([*lines, f"{total:>7,}  tokens in all"]), "info"))
+    return call.conversation
+
+
+async def _pin(call: Call) -> Conversation:
+    """Pins the newest message of the person, or the newest one that contains the argument."""
+    for item in reversed(call.conversation.context_items()):
+        if item.key and item.is_user and call.argument.lower() in item.text.lower():
+            call.conversation.pin(item.key)
+            text = item.text[:_PREVIEW_CHARS]
+            call.conversation.emit(Notice(f"Pinned, it will survive every compaction verbatim: {text}", "info"))
+            return call.conversation
+    raise PalimpsestError("No message in the context contains that text.")
+
+
+async def _remember(call: Call) -> Conversation:
+    if not call.argument:
+        raise PalimpsestError("/remember TEXT writes the text into MEMORY.md.")
+    change = call.conversation.desk.save(call.argument, writer=OWNER_WRITER)
+    text = f"Remembered in {change.path}." if change else "It stands there already."
+    call.conversation.emit(Notice(text, "info"))
+    return call.conversation
+
+
+async def _memory(call: Call) -> Conversation:
+    if not call.argument:
+        raise PalimpsestError("/memory QUERY searches memory and past conversations.")
+    answer = await call.conversation.desk.index.search(call.argument, _MEMORY_HITS)
+    lines = [f"{hit.path}:{hit.first_line}  {_short(hit.snippet)}" for hit in answer.hits]
+    notices = [f"({notice})" for notice in answer.notices]
+    call.conversation.emit(Notice("\n".join([*(lines or ["Nothing was found."]), *notices]), "info"))
+    return call.conversation
+
+
+async def _forget(call: Call) -> Conversation:
+    """Shows what can be forgotten, numbered; then forgets the numbers that are answered."""
+    session_id = call.conversation.session_id
+    offered = call.forgetter.offered(session_id)
+    if offered and (chosen := chosen_items(offered, call.argument, _FORGET_ITEMS)):
+        if call.conversations.is_sample(session_id):
+            # It goes on playing.
+            raise PalimpsestError("The sample’s home is thrown away whole when it ends. /forget works in your own.")
+        try:
+            notice = Notice(receipt_text(await call.forgetter.forget(chosen)), "info")
+        except PalimpsestError as error:
+            notice = Notice(str(error))
+        # It was closed for this and is read anew, and so are its readers.
+        conversation = _read_anew(call.conversations, session_id)
+        conversation.emit_kept(notice)
+        return conversation
+    preview = await call.forgetter.find(call.argument)
+    call.forgetter.offer(session_id, preview)
+    if not preview.items:
+        call.conversation.emit(Notice("It stands nowhere: not in memory, not in a conversation.", "info"))
+        return call.conversation
+    lines = preview_lines(preview, _FORGET_ITEMS)
+    how = "Nothing is changed yet. /forget 1 3 forgets these sentences for good, everywhere; /forget all all of them."
+    call.conversation.emit(Notice("\n".join([*lines, how]), "info"))
+    return call.conversation
+
+
+async def _stop(call: Call) -> Conversation:
+    await call.conversation.stop()
+    return call.conversation
+
+
+async def _continue(call: Call) -> Conversation:
+    call.conversation.continue_turn()
+    return call.conversation
+
+
+async def _retry(call: Call) -> Conversation:
+    call.conversation.retry()
+    return call.conversation
+
+
+async def _model(call: Call) -> Conversation:
+    call.conversation.emit(Notice(call.conversations.model_line, "info"))
+    return call.conversation
+
+
+async def _show(call: Call) -> Conversation:
+    languages: dict[str, Language] = {"en": "en", "zh": "zh"}
+    return await call.conversations.show(languages.get(call.argument.lower(), call.conversation.language))
+
+
+async def _help(call: Call) -> Conversation:
+    lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
+    call.conversation.emit(Notice("\n".join(lines), "info"))
+    return call.conversation
+
+
+def _read_anew(conversations: Conversations, session_id: str) -> Conversation:
+    try:
+        return conversations.open(session_id)
+    except SessionNotFoundError:
+        # Nothing was said in it yet.
+        return conversations.create()
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _HIT_CHARS else f"{line[:_HIT_CHARS]}…"
+
+
+COMMANDS: dict[str, Command] = {
+    "compact": Command("/compact [hint]", "compress the context now; the hint says what matters", _compact),
+    "undo": Command("/undo", "take the newest compaction back", _undo),
+    "new": Command("/new [title]", "begin a new conversation", _new),
+    "clear": Command("/clear", "empty the context; the journal keeps every word", _clear),
+    "save": Command("/save [title]", "give this conversation a title", _save),
+    "load": Command("/load [id or title]", "open another conversation", _load),
+    "history": Command("/history", "your newest messages here", _history),
+    "context": Command("/context", "what the model sees, with tokens", _context),
+    "pin": Command("/pin [text]", "keep a message of yours verbatim through every compaction", _pin),
+    "remember": Command("/remember TEXT", "write a fact into MEMORY.md", _remember),
+    "memory": Command("/memory QUERY", "search memory and past conversations", _memory),
+    "forget": Command("/forget TEXT", "find a fact everywhere, then forget the sentences you choose", _forget),
+    "stop": Command("/stop", "end the running turn", _stop),
+    "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
+    "retry": Command("/retry", "answer your newest message again", _retry),
+    "model": Command("/model", "which model answers, and how it was found", _model),
+    "show": Command("/show [en or zh]", "play a sample conversation: compressed, undone, searched", _show),
+    "help": Command("/help", "this list", _help),
+}

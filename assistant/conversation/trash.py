@@ -1,0 +1,111 @@
+"""Emptying the trash: deleted conversations leave the home for good, with what only they put there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from assistant.compaction.record import CompactionRecord
+from assistant.errors import IndexingError, WorkspaceError
+from assistant.index.memory_index import MemoryIndex
+from assistant.storage.artifacts import Artifacts
+from assistant.storage.journal.journal import Journal, artifact_ids_of
+from assistant.storage.sessions.sessions import Sessions
+from assistant.storage.text_files import read_any_text
+from assistant.storage.workspace import Workspace
+from assistant.text.json_parsing import parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class EmptiedTrash:
+    """How many conversations went, and what the person should know beside it."""
+
+    conversations: int
+    notices: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What went, in words."""
+        if not self.conversations:
+            return "The trash is empty."
+        count = "1 conversation is" if self.conversations == 1 else f"{self.conversations} conversations are"
+        return "\n".join([f"{count} gone for good, from the journal and from search.", *self.notices])
+
+
+class Trash:
+    """Empties the trash of one home that this process owns. Memory files keep what was saved in them."""
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        sessions: Sessions,
+        journal: Journal,
+        artifacts: Artifacts,
+        index: MemoryIndex,
+        stop: Callable[[set[str]], Awaitable[None]],
+    ) -> None:
+        """`stop` ends what is still being written to memory from these conversations."""
+        self._workspace = workspace
+        self._sessions = sessions
+        self._journal = journal
+        self._artifacts = artifacts
+        self._index = index
+        self._stop = stop
+        self._lock = asyncio.Lock()
+
+    @property
+    def question(self) -> str:
+        """What is asked before the trash is emptied; empty where nothing is in it."""
+        return empty_question(len(self._sessions.trashed()))
+
+    async def empty(self) -> EmptiedTrash:
+        """Take every conversation in the trash out of files, journal and index. A kill half-way: call it again."""
+        async with self._lock:
+            await self._stop({summary.session_id for summary in self._sessions.trashed()})
+            gone = await asyncio.to_thread(self._sessions.empty_trash, self._remove_rest)
+            if not gone:
+                return EmptiedTrash(0)
+            try:
+                await self._index.purge()
+            except IndexingError as error:
+                return EmptiedTrash(len(gone), (f"The search index still holds their words: {error}",))
+            return EmptiedTrash(len(gone))
+
+    def _remove_rest(self, session_ids: set[str]) -> None:
+        """Full tool results and refused summaries; neither is found again once the rows are gone."""
+        compaction_ids: set[str] = set()
+        for session_id in session_ids:
+            rows = self._journal.rows(session_id, include_dropped=True)
+            compaction_ids.update(row.compaction_id for row in rows if isinstance(row, CompactionRecord))
+            for artifact_id in artifact_ids_of(rows):
+                self._remove_artifact(artifact_id)
+        for path in self._workspace.compaction_failures_folder.glob("*.json"):
+            if path.stem in compaction_ids or _session_of(read_any_text(path)) in session_ids:
+                path.unlink(missing_ok=True)
+
+    def _remove_artifact(self, artifact_id: str) -> None:
+        try:
+            self._artifacts.remove(artifact_id)
+        except WorkspaceError:
+            # A row from elsewhere may name anything; what is no id has no file.
+            return
+
+
+def empty_question(count: int) -> str:
+    """What is asked before that many conversations go for good; empty for none."""
+    if not count:
+        return ""
+    what = "1 conversation" if count == 1 else f"{count} conversations"
+    return f"Delete {what} for good? Every word leaves the journal and search; what was saved to memory stays."
+
+
+def _session_of(text: str) -> str:
+    """The conversation that a refused summary is about; empty where it does not say."""
+    try:
+        values = parse_json(text)
+    except ValueError:
+        return ""
+    session_id = values.get("session_id") if isinstance(values, dict) else None
+    return session_id if isinstance(session_id, str) else ""

@@ -1,0 +1,1 @@
+"""Vectors: who makes them, where they are kept, what a cosine means."""

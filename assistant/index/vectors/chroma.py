@@ -1,0 +1,236 @@
+"""Where vectors live: Chroma embedded, a Chroma server, or an exact scan in this process."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+import numpy.typing as npt
+
+from assistant.errors import IndexingError, SettingsError
+from assistant.index.text.databases import remove_database
+from assistant.index.vectors.local import LocalStore
+from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace, VectorStore
+from assistant.storage.atomic_io import replace_text
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings as ChromaSettings
+
+Backend = Literal["auto", "chroma", "chroma-server", "local"]
+BACKENDS: tuple[Backend, ...] = ("auto", "chroma", "chroma-server", "local")
+
+# Wide enough that the 200 nearest which the fusion looks at are nearly all the true ones.
+_EF_SEARCH = 200
+_IN_ONE_CALL = 1_000
+
+
+def open_store(
+    backend: Backend, folder: Path, space: VectorSpace, server_url: str = "", is_fresh: bool = False
+) -> VectorStore:
+    """The store of `backend`; `auto` is Chroma, or `local` on Windows and where Chroma is not installed.
+
+    `is_fresh` puts away what is there, for a store that turned out to be damaged.
+    """
+    match _resolved(backend):
+        case "local":
+            store: VectorStore = LocalStore(folder / "vectors.sqlite", space)
+        case "chroma-server":
+            if not server_url:
+                raise SettingsError("MEMORY_STORE_URL", "is needed for MEMORY_STORE_BACKEND=chroma-server.")
+            store = ChromaStore(lambda: _connect_server(server_url), space, _home_mark(folder))
+        case _:
+            generation = _generation(folder / "chroma", is_fresh)
+            return ChromaStore(lambda: _open_client(generation), space)
+    if is_fresh:
+        store.clear()
+    return store
+
+
+def _resolved(backend: Backend) -> Backend:
+    if backend not in BACKENDS:
+        raise SettingsError("MEMORY_STORE_BACKEND", f"{backend!r} is not possible: one of {', '.join(BACKENDS)}.")
+    if backend != "auto":
+        return backend
+    is_local = sys.platform == "win32" or importlib.util.find_spec("chromadb") is None
+    return "local" if is_local else "chroma"
+
+
+def remove_vector_files(folder: Path) -> None:
+    """Delete all vectors that stand in the index folder, and the cache of them; they can be made again."""
+    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    for name in ("vectors.sqlite", "embeddings.sqlite"):
+        remove_database(folder / name)
+
+
+class ChromaStore:
+    """A Chroma collection. Chroma is never asked to embed anything, and what it stores about a model is not trusted."""
+
+    def __init__(self, connect: Callable[[], ClientAPI], space: VectorSpace, owner: str = "") -> None:
+        """`owner` keeps the collections of several homes on one server apart."""
+        self._space = space
+        self._prefix = f"{owner}-chunks-" if owner else "chunks-"
+        self._name = f"{owner}-{space.collection_name}" if owner else space.collection_name
+        with _told():
+            self._client = connect()
+            self._collection = self._open_collection()
+
+    def digests(self) -> dict[str, str]:
+        """Key and digest of every vector. Raises `IndexingError` when the search graph has lost some of them."""
+        with _told():
+            count = self._collection.count()
+            if not count:
+                return {}
+            found = self._collection.get(include=["metadatas"])
+            probe = np.zeros(self._space.dimensions, dtype=np.float32)
+            probe[0] = 1.0
+            reached = self._collection.query(query_embeddings=[probe], n_results=count, include=[])["ids"][0]
+        if len(reached) != count or len(found["ids"]) != count:
+            raise IndexingError(f"The vector store finds {len(reached)} of its {count} vectors.")
+        metadatas = found["metadatas"] or []
+        return {key: str(data["digest"]) for key, data in zip(found["ids"], metadatas, strict=True)}
+
+    def put(self, records: Sequence[VectorRecord]) -> None:
+        """Add vectors, in place of those with the same keys."""
+        for start in range(0, len(records), _IN_ONE_CALL):
+            batch = records[start : start + _IN_ONE_CALL]
+            with _told():
+                self._collection.upsert(
+                    ids=[record.key for record in batch],
+                    embeddings=[record.vector for record in batch],
+                    metadatas=[{"digest": record.digest} for record in batch],
+                )
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Delete vectors."""
+        for start in range(0, len(keys), _IN_ONE_CALL):
+            with _told():
+                self._collection.delete(ids=[*keys[start : start + _IN_ONE_CALL]])
+
+    def nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[Neighbour]:
+        """The nearest chunks, by approximate search."""
+        with _told():
+            found = self._collection.query(query_embeddings=[vector], n_results=count, include=["distances"])
+        distances = found["distances"] or [[]]
+        return [Neighbour(key, 1.0 - distance) for key, distance in zip(found["ids"][0], distances[0], strict=True)]
+
+    def clear(self) -> None:
+        """Delete the collection and make it anew."""
+        with _told():
+            self._client.delete_collection(self._name)
+            self._collection = self._open_collection()
+
+    def drop_other_spaces(self) -> None:
+        """Delete the collections of other models."""
+        with _told():
+            for collection in self._client.list_collections():
+                if collection.name.startswith(self._prefix) and collection.name != self._name:
+                    self._client.delete_collection(collection.name)
+
+    def close(self) -> None:
+        """Close the client."""
+        with suppress(IndexingError), _told():
+            _close_client(self._client)
+
+    def _open_collection(self) -> Collection:
+        expected = {"model": self._space.model, "dimensions": self._space.dimensions}
+        expected |= {"chunker_version": self._space.chunker_version}
+        collection = self._get_or_create(expected)
+        if {name: (collection.metadata or {}).get(name) for name in expected} == expected:
+            return collection
+        self._client.delete_collection(self._name)
+        return self._get_or_create(expected)
+
+    def _get_or_create(self, metadata: dict[str, str | int]) -> Collection:
+        return self._client.get_or_create_collection(
+            self._name,
+            embedding_function=None,
+            metadata=metadata,
+            configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}},
+        )
+
+
+def _generation(folder: Path, is_fresh: bool) -> Path:
+    """The folder of the newest generation, or a new one.
+
+    Chroma keeps a folder it has opened in mind for the life of the process, so a new start needs a new name.
+    """
+    numbers = sorted(int(path.name) for path in folder.glob("[0-9]*") if path.name.isdecimal())
+    newest = numbers[-1] if numbers else 1
+    wanted = newest + 1 if is_fresh and numbers else newest
+    for number in numbers:
+        if number != wanted:
+            shutil.rmtree(folder / str(number), ignore_errors=True)
+    return folder / str(wanted)
+
+
+def _home_mark(folder: Path) -> str:
+    """What tells this home from others on one server; made once."""
+    path = folder / "home_mark"
+    if not path.exists():
+        replace_text(path, secrets.token_hex(8))
+    return path.read_text(encoding="utf-8").strip()
+
+
+def _open_client(folder: Path) -> ClientAPI:
+    chromadb, settings = _load_chroma()
+    folder.mkdir(parents=True, exist_ok=True)
+    return chromadb.PersistentClient(folder, settings=settings)
+
+
+def _connect_server(url: str) -> ClientAPI:
+    chromadb, settings = _load_chroma()
+    address = urlsplit(url if "//" in url else f"http://{url}")
+    is_encrypted = address.scheme == "https"
+    port = address.port or (443 if is_encrypted else 8000)
+    return chromadb.HttpClient(address.hostname or "", port, ssl=is_encrypted, settings=settings)
+
+
+def _close_client(client: ClientAPI) -> None:
+    from chromadb.api.client import AdminClient, Client  # noqa: PLC0415
+    from chromadb.api.fastapi import FastAPI  # noqa: PLC0415
+
+    if not isinstance(client, Client):
+        return
+    # Closing the client leaves the connections of its two sessions open; no other client shares them.
+    admin = client._admin_client  # pyright: ignore[reportPrivateUsage]
+    servers = [one._server for one in (client, admin) if isinstance(one, Client | AdminClient)]  # pyright: ignore[reportPrivateUsage]
+    client.close()
+    for server in servers:
+        if isinstance(server, FastAPI):
+            server._session.close()  # pyright: ignore[reportPrivateUsage]
+
+
+def _load_chroma() -> tuple[ModuleType, ChromaSettings]:
+    """Chroma and its settings. Late, because the import takes a second."""
+    # onnxruntime, which comes with Chroma, would otherwise report home when something imports it.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import chromadb  # noqa: PLC0415
+    from chromadb.config import Settings  # noqa: PLC0415
+
+    return chromadb, Settings(anonymized_telemetry=False)
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Whatever Chroma raises, as `IndexingError`."""
+    try:
+        from chromadb.errors import ChromaError  # noqa: PLC0415
+    except ImportError as error:
+        raise IndexingError(f"Chroma is not installed: {error}.") from None
+    try:
+        yield
+    except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, KeyError) as error:
+        raise IndexingError(f"The vector store cannot be used: {error}.") from None

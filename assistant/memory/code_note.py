@@ -1,0 +1,62 @@
+"""What code writes into the day's note after a compaction, where no model did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assistant.compaction.digest.statements import statements_of
+from assistant.compaction.shorten.text_cut import byte_length
+from assistant.compaction.summary.sections import SectionList, read_sections, sections_for
+from assistant.compaction.summary.selection import choose_spread
+from assistant.config.prompts import Language
+from assistant.messages.blocks import Msg
+from assistant.text.passages import key_of
+
+MAX_SAID_BYTES = 12_000
+"""What one compaction may add of the person's own words."""
+_PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_NOTED_SECTIONS = ("progress", "decisions", "current_state", "problem_solving")
+_BULLET = re.compile(r"^[-*+] +")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d:")
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOn:
+    """What the person said on a day; the day is empty where it is not known."""
+
+    day: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeNote:
+    """Lines for the note: what the person said, day by day, and what is new in the summary."""
+
+    said: tuple[SaidOn, ...]
+    summary: tuple[str, ...]
+
+
+def note_by_code(folded: Sequence[Msg], summary: str, previous_summary: str) -> CodeNote:
+    """The person's statements in the folded messages, and the new lines of the summary's progress and decisions."""
+    stated = [one for one in statements_of(folded) if one.weight > 0]
+    sizes = [byte_length(one.text) for one in stated]
+    kept = [stated[place] for place in choose_spread([one.weight for one in stated], sizes, MAX_SAID_BYTES)]
+    known = {_said(line) for line in previous_summary.splitlines()} | {one.key for one in kept}
+    new = [line for line in _noted_lines(summary) if _said(line) not in known]
+    days = dict.fromkeys(one.day for one in kept)
+    said = (SaidOn(day, tuple(one.text for one in kept if one.day == day)) for day in days)
+    return CodeNote(tuple(said), tuple(new))
+
+
+def _noted_lines(summary: str) -> list[str]:
+    asked = [section for preset in _PRESETS for language in _LANGUAGES for section in sections_for(preset, language)]
+    kept = [section for section in read_sections(summary, asked) if section.key in _NOTED_SECTIONS]
+    lines = [line.strip() for section in kept for line in section.body.splitlines()]
+    return [line for line in lines if line and not line.startswith("#") and not _DAY.fullmatch(line)]
+
+
+def _said(line: str) -> str:
+    return key_of(_BULLET.sub("", line.strip()))

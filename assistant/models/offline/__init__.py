@@ -1,0 +1,1 @@
+"""The built-in assistant that answers without a language model."""

@@ -1,0 +1,1 @@
+"""Requests and streams of the model providers, made regular."""

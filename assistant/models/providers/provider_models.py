@@ -1,0 +1,176 @@
+"""AgentScope's model classes for DashScope and OpenAI-compatible servers, with what real providers made necessary."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from datetime import datetime
+
+import httpx
+from agentscope.credential import DashScopeCredential, OpenAICredential
+from agentscope.model import ChatResponse, DashScopeChatModel, OpenAIChatModel
+from agentscope.tool import ToolChoice
+from openai import AsyncStream
+from openai.types.chat import ChatCompletionChunk
+
+from assistant.messages.blocks import Msg, ToolCallBlock
+from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
+from assistant.models.providers.call_ids import CallIds
+from assistant.models.providers.chunk_stream import CheckedStream
+from assistant.models.providers.json_calls import read_json_calls
+from assistant.models.providers.output_limit import with_cut_told
+from assistant.models.providers.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
+from assistant.models.providers.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
+from assistant.models.providers.whole_characters import with_whole_characters
+from assistant.models.server_report import is_loopback
+
+_CONNECT_SECONDS = 4.0
+# The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
+_READ_SECONDS = 120.0
+_LOOPBACK_READ_SECONDS = 600.0
+
+Chunks = AsyncGenerator[ChatResponse, None]
+Answer = ChatResponse | Chunks
+"""What AgentScope's classes give: a stream here, for they are always asked for one."""
+
+
+class OpenAICompatibleModel(OpenAIChatModel):
+    """A model behind `/v1/chat/completions`; every failure is a `ModelError` in plain words."""
+
+    type = "openai_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        # A local server takes any key, but the client refuses to start without one.
+        credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
+        self._tidy = TidyOpenAIFormatter()
+        super().__init__(
+            credential,
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=self._tidy,
+            client_kwargs=_client_arguments(base_url),
+        )
+        self._line = _Line(base_url, api_key, max_reply_tokens)
+        self._reads_json_calls = is_loopback(base_url)
+
+    async def _call_api(
+        self,
+        model_name: str,
+        messages: list[Msg],
+        tools: list[dict[str, object]] | None = None,
+        tool_choice: ToolChoice | None = None,
+        **generate_kwargs: object,
+    ) -> Chunks:
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask_once() -> Answer:
+            body = with_messages(generate_kwargs, await self._tidy.format(messages))
+            return await request(model_name, [], tools or None, choice, **body)
+
+        async def ask() -> Answer:
+            try:
+                return await ask_once()
+            except ProviderFailure as error:
+                if self._tidy.merges_roles or not wants_alternating_roles(error):
+                    raise
+            self._tidy.merges_roles = True
+            return await ask_once()
+
+        stream = await self._line.open(messages, ask)
+        if self._reads_json_calls and tools:
+            stream = read_json_calls(stream, tools, self._line.call_ids)
+        return self._line.tell(stream)
+
+    def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
+        checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
+        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        return with_cut_told(parsed, checked)
+
+
+class DashScopeModel(DashScopeChatModel):
+    """A model of DashScope; every failure is a `ModelError` in plain words."""
+
+    type = "dashscope_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        credential = DashScopeCredential(api_key=api_key, base_url=base_url)  # type: ignore[arg-type]
+        super().__init__(
+            credential,
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=TidyDashScopeFormatter(),
+            client_kwargs=_client_arguments(base_url),
+        )
+        self._line = _Line(base_url, api_key, max_reply_tokens)
+
+    async def _call_api(
+        self,
+        model_name: str,
+        messages: list[Msg],
+        tools: list[dict[str, object]] | None = None,
+        tool_choice: ToolChoice | None = None,
+        **kwargs: object,
+    ) -> Chunks:
+        # An empty list of tools is refused, and so is a choice without tools.
+        choice = tool_choice if tools else None
+        request = super()._call_api
+
+        async def ask() -> Answer:
+            body = with_messages(kwargs, await self.formatter.format(messages))
+            return await request(model_name, [], tools or None, choice, **body)
+
+        return self._line.tell(await self._line.open(messages, ask))
+
+    def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
+        checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
+        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        return with_cut_told(parsed, checked)
+
+
+class _Line:
+    """What is the same for every provider: retries, call ids that are never used twice, failures in plain words."""
+
+    def __init__(self, base_url: str, api_key: str, max_reply_tokens: int) -> None:
+        self.call_ids = CallIds()
+        self.max_reply_tokens = max_reply_tokens
+        self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
+        self._address = base_url
+        self._secret = api_key
+
+    async def open(self, messages: Sequence[Msg], ask: Callable[[], Awaitable[Answer]]) -> Chunks:
+        """The stream that `ask` brings; raises `ModelError` when there is none after the last try."""
+        self.call_ids.remember(_call_ids_of(messages))
+        try:
+            stream = await ask_with_retries(ask, self._pauses_seconds)
+        except ProviderFailure as error:
+            raise as_model_error(error, self._address, self._secret) from None
+        assert not isinstance(stream, ChatResponse)
+        return stream
+
+    async def tell(self, stream: Chunks) -> Chunks:
+        """The stream with whole characters; raises `ModelError` where it breaks."""
+        async with contextlib.aclosing(with_whole_characters(stream)) as whole:
+            try:
+                async for chunk in whole:
+                    yield chunk
+            except ProviderFailure as error:
+                raise as_model_error(error, self._address, self._secret, has_begun=True) from None
+
+
+def _client_arguments(base_url: str) -> dict[str, object]:
+    local = is_loopback(base_url)
+    timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
+    # Neither AgentScope nor its client retries: the two would multiply.
+    arguments: dict[str, object] = {"timeout": timeout, "max_retries": 0}
+    if local:
+        # A proxy from the environment must not see what is said to a server on this machine.
+        arguments["http_client"] = httpx.AsyncClient(trust_env=False, timeout=timeout)
+    return arguments
+
+
+def _call_ids_of(messages: Sequence[Msg]) -> list[str]:
+    return [block.id for message in messages for block in message.content if isinstance(block, ToolCallBlock)]

@@ -1,0 +1,74 @@
+"""The full texts of shortened tool results, one file each, and how long they stay."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from assistant.errors import WorkspaceError
+from assistant.storage.atomic_io import read_plain_file, replace_text
+from assistant.storage.workspace import Workspace
+
+ARTIFACT_ID_KEY = "artifact_id"
+"""Where a tool result's `metadata` names its full text."""
+
+_ARTIFACT_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
+
+
+class Artifacts:
+    """`tool_result/<uuid>.txt` of one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._folder = workspace.tool_result_folder
+
+    def store(self, text: str) -> str:
+        """Keep `text` and return the id it is read by."""
+        artifact_id = str(uuid.uuid4())
+        self.store_as(artifact_id, text)
+        return artifact_id
+
+    def store_as(self, artifact_id: str, text: str) -> None:
+        """Keep `text` under an id that the caller made."""
+        replace_text(self.path(artifact_id), text)
+
+    def read(self, artifact_id: str) -> str:
+        """The full text. Raises `WorkspaceError` when it is not there any more."""
+        try:
+            return read_plain_file(self.path(artifact_id)).decode("utf-8", "replace")
+        except OSError:
+            raise WorkspaceError(
+                f"The full text {artifact_id!r} is not on disk any more; it was kept for retention_days."
+            ) from None
+
+    def id_in(self, path: str) -> str | None:
+        """The id in a path as notices give it, from the home or whole; None for any other path."""
+        folder, _, name = path.replace("\\", "/").rpartition("/")
+        artifact_id = name.removesuffix(".txt")
+        is_one = folder.rpartition("/")[2] == self._folder.name and name.endswith(".txt")
+        return artifact_id if is_one and _ARTIFACT_ID.fullmatch(artifact_id) else None
+
+    def path(self, artifact_id: str) -> Path:
+        """The file of an id. Raises `WorkspaceError` for anything that is not a UUID: no path leaves the folder."""
+        if not _ARTIFACT_ID.fullmatch(artifact_id):
+            raise WorkspaceError(f"{artifact_id!r} is not the id of a tool result.")
+        return self._folder / f"{artifact_id}.txt"
+
+    def remove(self, artifact_id: str) -> None:
+        """Delete the full text, if it is there."""
+        self.path(artifact_id).unlink(missing_ok=True)
+
+    def remove_expired(self, days: int, keep: set[str], now: datetime) -> int:
+        """Delete what was last written more than `days` ago and is not in `keep`; returns how many. 0 days: none."""
+        if days <= 0:
+            return 0
+        oldest = (now - timedelta(days=days)).timestamp()
+        expired = [
+            path
+            for path in self._folder.glob("*.txt")
+            if _ARTIFACT_ID.fullmatch(path.stem) and path.stem not in keep and path.stat().st_mtime < oldest
+        ]
+        for path in expired:
+            path.unlink(missing_ok=True)
+        return len(expired)

@@ -1,0 +1,285 @@
+"""The dialog journal: every block of every conversation, one JSON line each, written once and kept.
+
+Files are `dialog/YYYY-MM-DD.jsonl`. One lock covers the folder, so that a key is written once even by two processes
+around midnight.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from assistant.messages.blocks import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
+from assistant.storage.artifacts import ARTIFACT_ID_KEY
+from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
+from assistant.storage.journal.files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
+from assistant.storage.journal.listing import JournalList, JournalSession
+from assistant.storage.journal.rows import (
+    BlockRow,
+    DroppedRow,
+    Row,
+    instant,
+    line_start,
+    read_row,
+    row_line,
+    written_key,
+    written_text,
+)
+from assistant.storage.workspace import Workspace
+from assistant.text.encoding import encode
+
+RECALL_SOURCE = "recall"
+"""`source` of a hint block that holds recalled memory: it leaves with the turn and is told by a `RecalledRow` alone."""
+
+_ANY_SESSION = b'{"session_id":"'
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _SessionKeys:
+    """What stands in the journal of one session, as far as `files` has read, and the day files it stands in."""
+
+    session_id: str
+    start: bytes
+    files: FollowedFiles
+    keys: set[BlockKey] = field(default_factory=set)
+    paths: set[Path] = field(default_factory=set)
+
+
+class Journal:
+    """Appends to and reads the journal of one workspace. Safe to use from several threads and processes."""
+
+    def __init__(self, workspace: Workspace, now: Callable[[], datetime]) -> None:
+        """`now` is zone-aware: its date names the day file."""
+        self._folder = workspace.dialog_folder
+        self._now = now
+        self._guard = threading.RLock()
+        self._sessions: dict[str, _SessionKeys] = {}
+        self._list = JournalList(self._folder)
+        self._damaged: set[tuple[Path, int]] = set()
+
+    @property
+    def damaged_lines(self) -> int:
+        """How many of the lines read so far no reader can use; they are left where they stand."""
+        return len(self._damaged)
+
+    def count_damaged(self) -> int:
+        """How many lines of all files no reader can use; every line is looked at."""
+        lines = (line for path in day_files(self._folder) for line in read_lines(path))
+        return sum(read_row(line.content) is None for line in lines)
+
+    def append_missing(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> list[BlockKey]:
+        """Write the blocks whose key is not there yet, in order, and return their keys; durable on return."""
+        return self._write(self._block_rows(session_id, user_id, messages))
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Write rows, leaving out blocks that stand there already; durable on return."""
+        self._write(rows)
+
+    def commit(self, session_id: str, user_id: str, messages: Sequence[Msg], rows: Sequence[Row]) -> None:
+        """Write the missing blocks of `messages`, then `rows`, in one append; durable on return."""
+        self._write([*self._block_rows(session_id, user_id, messages), *rows])
+
+    def has(self, session_id: str, key: BlockKey) -> bool:
+        """True when the block stands in the journal."""
+        with self._guard:
+            return written_key(key) in self._read_on(session_id).keys
+
+    def rows(self, session_id: str, include_dropped: bool = False) -> list[Row]:
+        """All rows of a session, oldest first, one a key (the first counts).
+
+        Blocks that a `dropped` row names are left out unless `include_dropped`.
+        """
+        with self._guard:
+            session = self._read_on(session_id)
+            lines = [line for path in sorted(session.paths) for line in read_lines(path)]
+            rows = _oldest_first([(line.path, row) for line in lines if (row := self._row_of(line, session))])
+        dropped = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+        return list(_without_repeats(rows, set() if include_dropped else dropped))
+
+    def sessions(self) -> list[JournalSession]:
+        """What the journal knows of each conversation that is not deleted, newest first."""
+        with self._guard:
+            return self._list.sessions()
+
+    def deleted_sessions(self) -> list[JournalSession]:
+        """What the journal knows of each conversation in the trash, newest first."""
+        with self._guard:
+            return self._list.deleted_sessions()
+
+    def deleted_ids(self) -> set[str]:
+        """The ids of the conversations in the trash."""
+        with self._guard:
+            return self._list.deleted_ids()
+
+    def remove_sessions(self, session_ids: set[str]) -> int:
+        """Take every row of these conversations out of the files; returns how many. For emptying the trash."""
+        return self.rewrite(lambda row: None if row.session_id in session_ids else row)
+
+    def rewrite(self, change: Callable[[Row], Row | None]) -> int:
+        """Put `change(row)` in place of each row, nothing where it is None; returns how many rows changed.
+
+        Each file is replaced as a whole, damaged lines stay. A kill leaves some files done: run it again.
+        """
+        with self._guard, hold_lock(self._folder / "journal"):
+            self._damaged.clear()
+            return sum(_rewrite_file(path, change) for path in day_files(self._folder))
+
+    def rewrite_lines(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(line)` in place of each line, damaged ones too, and cut a torn tail.
+
+        Each file is replaced as a whole. A kill leaves some files done: run it again.
+        """
+        with self._guard, hold_lock(self._folder / "journal"):
+            for path in day_files(self._folder):
+                lines = list(read_lines(path))
+                contents = [change(line.content) for line in lines]
+                is_torn = path.stat().st_size > (lines[-1].stop if lines else 0)
+                if is_torn or contents != [line.content for line in lines]:
+                    replace_file(path, b"".join(content + b"\n" for content in contents))
+
+    def said_since(self, at: str) -> Iterator[str]:
+        """What the person said after that time, in any conversation."""
+        with self._guard:
+            # A day file is named by the person's date, which may differ from that of `at` by one.
+            paths = [path for path in day_files(self._folder) if path.stem >= _day_before(at)]
+            lines = [line.content for path in paths for line in read_lines(path) if b'"role":"user"' in line.content]
+        for row in map(read_row, lines):
+            if isinstance(row, BlockRow) and row.role == "user" and instant(row.at) > instant(at):
+                yield block_text(row.block)
+
+    def _block_rows(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> list[BlockRow]:
+        at = self._now().isoformat(timespec="milliseconds")
+        return [
+            BlockRow(
+                session_id=session_id,
+                user_id=user_id,
+                message_id=placed.message.id,
+                role=placed.message.role,
+                name=placed.message.name,
+                block=placed.block,
+                at=at,
+                created_at=placed.message.created_at,
+            )
+            for placed in iterate_blocks(messages)
+            if not _is_recall(placed.block)
+        ]
+
+    def _write(self, rows: Sequence[Row]) -> list[BlockKey]:
+        with self._guard, hold_lock(self._folder / "journal"):
+            session_ids = {row.session_id for row in rows if isinstance(row, BlockRow)}
+            standing = {session_id: self._read_on(session_id).keys for session_id in session_ids}
+            # Most blocks of a long conversation stand there already, so they are left out before all else.
+            missing = (
+                row
+                for row in rows
+                if not isinstance(row, BlockRow) or written_key(row.key) not in standing[row.session_id]
+            )
+            new_rows = list(_without_repeats(missing, set()))
+            if new_rows:
+                path = _file_to_append(self._folder, self._now())
+                _append(path, [row_line(row) for row in new_rows])
+        return [written_key(row.key) for row in new_rows if isinstance(row, BlockRow)]
+
+    def _read_on(self, session_id: str) -> _SessionKeys:
+        session_id = written_text(session_id)
+        session = self._sessions.get(session_id)
+        if session is None or session.files.were_rewritten():
+            session = _SessionKeys(session_id, line_start(session_id), FollowedFiles(self._folder))
+            self._sessions[session_id] = session
+        for line in session.files.new_lines():
+            if row := self._row_of(line, session):
+                session.paths.add(line.path)
+                if isinstance(row, BlockRow):
+                    session.keys.add(row.key)
+        return session
+
+    def _row_of(self, line: Line, session: _SessionKeys) -> Row | None:
+        """The row of the line if it is one of the session's; other sessions' lines are told apart without parsing."""
+        if line.content.startswith(_ANY_SESSION) and not line.content.startswith(session.start):
+            return None
+        row = read_row(line.content)
+        if row is None:
+            self._damaged.add((line.path, line.start))
+        return row if row and row.session_id == session.session_id else None
+
+
+def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
+    """Ids of the full texts that the tool results of these rows name, each once, oldest first."""
+    blocks = [row.block for row in rows if isinstance(row, BlockRow)]
+    named = [block.metadata.get(ARTIFACT_ID_KEY) for block in blocks if isinstance(block, ToolResultBlock)]
+    return list(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+
+def _file_to_append(folder: Path, now: datetime) -> Path:
+    """The file of the day; that of a later day where the clock was set back since, so that what is new stands last.
+
+    A person who travelled has an earlier day too, but no later moment.
+    """
+    today = day_file(folder, now.date())
+    later = [path for path in day_files(folder) if path.name > today.name]
+    for path in reversed(later):
+        rows = [row for line in read_lines(path) if (row := read_row(line.content))]
+        if rows and max(instant(row.at) for row in rows) > now.timestamp():
+            return path
+    return today
+
+
+def _append(path: Path, lines: Iterable[str]) -> None:
+    if has_whole_tail(path):
+        with path.open("ab") as file:
+            file.write(b"\n")
+    if torn := cut_torn_tail(path):
+        _log.warning("%s ended in %d bytes of a write that was cut off; they were removed.", path.name, len(torn))
+    append_lines(path, lines)
+
+
+def _day_before(at: str) -> str:
+    return (date.fromisoformat(at[:10]) - timedelta(days=1)).isoformat()
+
+
+def _is_recall(block: Block) -> bool:
+    return block.type == "hint" and block.source == RECALL_SOURCE
+
+
+def _oldest_first(rows: Sequence[tuple[Path, Row]]) -> list[Row]:
+    """By time, but within one file as appended: a clock set back must not part what was written in order."""
+    timed: list[tuple[float, Row]] = []
+    newest: dict[Path, float] = {}
+    for path, row in rows:
+        newest[path] = max(newest.get(path, float("-inf")), instant(row.at))
+        timed.append((newest[path], row))
+    return [row for _, row in sorted(timed, key=lambda pair: pair[0])]
+
+
+def _without_repeats(rows: Iterable[Row], left_out: set[BlockKey]) -> Iterable[Row]:
+    seen: set[tuple[str, BlockKey]] = set()
+    for row in rows:
+        if isinstance(row, BlockRow):
+            key = row.key
+            if key in left_out or (row.session_id, key) in seen:
+                continue
+            seen.add((row.session_id, key))
+        yield row
+
+
+def _rewrite_file(path: Path, change: Callable[[Row], Row | None]) -> int:
+    contents: list[bytes] = []
+    changed = 0
+    for line in read_lines(path):
+        row = read_row(line.content)
+        new_row = change(row) if row else None
+        if row and new_row != row:
+            changed += 1
+            if new_row:
+                contents.append(encode(row_line(new_row)))
+        else:
+            contents.append(line.content)
+    if changed:
+        replace_file(path, b"".join(content + b"\n" for content in contents))
+    return changed

@@ -1,0 +1,94 @@
+"""The list of conversations as the journal tells it: a fold over the heads of its lines, kept current by offset."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assistant.messages.blocks import TextBlock
+from assistant.storage.journal.files import FollowedFiles, Line
+from assistant.storage.journal.rows import BlockRow, DeletedRow, Row, instant, read_row
+from assistant.text.json_parsing import parse_json
+
+_HEAD = re.compile(rb'\{"session_id":("(?:[^"\\]|\\.)*"),"kind":"(\w+)","at":"([^"]*)"(?:,"role":"(\w+)")?')
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSession:
+    """One conversation as far as its rows tell: `last_at` is the time of its newest row."""
+
+    session_id: str
+    user_id: str
+    last_at: str
+    first_text: str
+    block_count: int
+
+
+class JournalList:
+    """Folds the day files of one folder; a second call reads only what was appended since."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._start_again()
+
+    def sessions(self) -> list[JournalSession]:
+        """The conversations that are not deleted, newest first."""
+        self._read_on()
+        return _newest_first([session for name, session in self._known.items() if name not in self._deleted])
+
+    def deleted_sessions(self) -> list[JournalSession]:
+        """The conversations in the trash, newest first."""
+        self._read_on()
+        return _newest_first([session for name, session in self._known.items() if name in self._deleted])
+
+    def deleted_ids(self) -> set[str]:
+        """The conversations whose newest `deleted` row says that they are."""
+        self._read_on()
+        return set(self._deleted)
+
+    def _start_again(self) -> None:
+        self._files = FollowedFiles(self._folder)
+        self._known: dict[str, JournalSession] = {}
+        self._deleted: set[str] = set()
+
+    def _read_on(self) -> None:
+        if self._files.were_rewritten():
+            self._start_again()
+        for line in self._files.new_lines():
+            self._fold(line)
+
+    def _fold(self, line: Line) -> None:
+        head = _HEAD.match(line.content)
+        if not head:
+            if row := read_row(line.content):
+                self._fold_row(row)
+            return
+        quoted_id, kind, at, role = head.groups()
+        try:
+            session_id = str(parse_json(quoted_id))
+        except ValueError:
+            return
+        known = self._known.get(session_id)
+        if known and kind == b"block" and (role != b"user" or known.first_text):
+            # The rest of the line would change nothing, and to parse it is what costs.
+            self._count(known, at.decode("utf-8", "replace"))
+        elif row := read_row(line.content):
+            self._fold_row(row)
+
+    def _fold_row(self, row: Row) -> None:
+        if isinstance(row, DeletedRow):
+            (self._deleted.discard if row.is_restored else self._deleted.add)(row.session_id)
+        if not isinstance(row, BlockRow):
+            return
+        known = self._known.get(row.session_id) or JournalSession(row.session_id, row.user_id, row.at, "", 0)
+        if row.role == "user" and not known.first_text and isinstance(row.block, TextBlock):
+            known = replace(known, first_text=row.block.text)
+        self._count(known, row.at)
+
+    def _count(self, known: JournalSession, at: str) -> None:
+        self._known[known.session_id] = replace(known, last_at=at, block_count=known.block_count + 1)
+
+
+def _newest_first(sessions: list[JournalSession]) -> list[JournalSession]:
+    return sorted(sessions, key=lambda session: instant(session.last_at), reverse=True)

@@ -1,0 +1,47 @@
+"""What the journal gives to a session: what its file does not have yet, or all of it where the file is lost."""
+
+from __future__ import annotations
+
+from assistant.compaction.record import CompactionRecord
+from assistant.messages.blocks import Msg, block_keys
+from assistant.storage.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
+from assistant.storage.journal.rows import BlockRow, DroppedRow, Row
+from assistant.storage.sessions.session_file import Session, title_of_messages
+
+
+def completed(stored: Session, rows: list[Row]) -> Session:
+    """The stored session, given what the journal has beyond it; a `clear` that the file does not know yet counts."""
+    before_clear = rows[: len(rows) - len(since_clear(rows))]
+    if any(isinstance(row, CompactionRecord) and row.compaction_id == stored.compaction_id for row in before_clear):
+        stored.summary, stored.compaction_id = "", None
+    if stored.compaction_id and record_of(rows, stored.compaction_id) is None:
+        rows = _from_first_of(stored.messages, rows)
+    stored.messages = complete_messages(stored.messages, rows, stored.compaction_id)
+    return stored
+
+
+def rebuilt(session_id: str, rows: list[Row]) -> Session | None:
+    """A conversation as its rows tell it; None where they hold no word of it."""
+    blocks = [row for row in rows if isinstance(row, BlockRow)]
+    if not blocks:
+        return None
+    context = rebuild_messages(rows)
+    everything: list[Msg] = rebuild_messages(
+        [row for row in rows if not isinstance(row, DroppedRow)], compaction_id=None
+    ).messages
+    return Session(
+        user_id=blocks[0].user_id,
+        session_id=session_id,
+        title=title_of_messages(everything),
+        messages=context.messages,
+        summary=context.summary,
+        compaction_id=context.compaction_id,
+        updated_at=rows[-1].at,
+    )
+
+
+def _from_first_of(messages: list[Msg], rows: list[Row]) -> list[Row]:
+    """The rows from the first that `messages` know: where the record is lost, older blocks may have been folded."""
+    keys = set(block_keys(messages))
+    known = [index for index, row in enumerate(rows) if isinstance(row, BlockRow) and row.key in keys]
+    return rows[known[0] :] if known else []

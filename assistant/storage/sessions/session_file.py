@@ -1,0 +1,187 @@
+"""A session file: what is in one conversation's context now, as it stands on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from assistant.messages.blocks import BlockKey, Msg, TextBlock
+from assistant.storage.atomic_io import read_plain_file
+from assistant.text.encoding import encode
+from assistant.text.json_parsing import parse_json
+
+SESSION_VERSION = 1
+TITLE_CHARS = 60
+
+# What the list shows stands before the messages, so that a list reads the first bytes of each file alone.
+_HEAD_END = b',"content":'
+_HEAD_BYTES = 4096
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")
+
+
+@dataclass(slots=True)
+class Session:
+    """One conversation's context: messages, the summary of what was folded, and the record that summary comes from.
+
+    `agent_state` is the rest of the agent's state as JSON; it is empty when the file was lost.
+    """
+
+    user_id: str
+    session_id: str
+    title: str = ""
+    messages: list[Msg] = field(default_factory=list[Msg])
+    summary: str = ""
+    compaction_id: str | None = None
+    agent_state: dict[str, object] = field(default_factory=dict[str, object])
+    pins: tuple[BlockKey, ...] = ()
+    updated_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHead:
+    """What a list shows of a session file; `version` is whatever stands there."""
+
+    version: object
+    user_id: str
+    session_id: str
+    title: str
+    updated_at: str
+
+    @property
+    def is_newer(self) -> bool:
+        """True when a newer program wrote the file."""
+        return not isinstance(self.version, int) or self.version > SESSION_VERSION
+
+
+class _SessionFile(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    version: int
+    user_id: str
+    session_id: str
+    title: str = ""
+    updated_at: str = ""
+    content: list[tuple[Msg, list[str]]]
+    summary: str = Field("", alias="_compressed_summary")
+    compaction_id: str | None = None
+    pins: tuple[BlockKey, ...] = ()
+    agent_state: dict[str, object] = Field(default_factory=dict)
+
+
+_KEYS: TypeAdapter[tuple[BlockKey, ...]] = TypeAdapter(tuple[BlockKey, ...])
+
+
+def session_bytes(session: Session) -> bytes:
+    """The session as its file holds it."""
+    values = {
+        "version": SESSION_VERSION,
+        "user_id": session.user_id,
+        "session_id": session.session_id,
+        "title": session.title,
+        "updated_at": session.updated_at,
+        "content": [[message.model_dump(mode="json", fallback=str), []] for message in session.messages],
+        "_compressed_summary": session.summary,
+        "compaction_id": session.compaction_id,
+        "pins": _KEYS.dump_python(session.pins, mode="json"),
+        "agent_state": session.agent_state,
+    }
+    return encode(json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def read_session(path: Path) -> Session | None:
+    """The session of a file of a known version; None when the file is damaged or not there."""
+    try:
+        return session_of_bytes(read_plain_file(path))
+    except OSError:
+        return None
+
+
+def session_of_bytes(content: bytes) -> Session | None:
+    """The session that `session_bytes` wrote; None when the content is damaged."""
+    try:
+        stored = _SessionFile.model_validate_json(content)
+    except ValidationError:
+        return None
+    return Session(
+        user_id=stored.user_id,
+        session_id=stored.session_id,
+        title=stored.title,
+        messages=[message for message, _ in stored.content],
+        summary=stored.summary,
+        compaction_id=stored.compaction_id,
+        agent_state=stored.agent_state,
+        pins=stored.pins,
+        updated_at=stored.updated_at,
+    )
+
+
+def read_head(path: Path) -> SessionHead | None:
+    """The head of a session file; None when no session id can be read in it."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            start = file.read(_HEAD_BYTES)
+            head, found, _ = start.partition(_HEAD_END)
+            values = parse_json(head + b"}" if found else start + file.read())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(values, dict) or not isinstance(values.get("session_id"), str) or "version" not in values:
+        return None
+    texts = {name: values.get(name) for name in ("user_id", "session_id", "title", "updated_at")}
+    return SessionHead(
+        version=values["version"],
+        **{name: text if isinstance(text, str) else "" for name, text in texts.items()},
+    )
+
+
+def retitled(content: bytes, title: str) -> bytes:
+    """The content of a session file with another title and nothing else changed."""
+    values = parse_json(content)
+    assert isinstance(values, dict), "a session file with a head is an object"
+    return encode(json.dumps(values | {"title": title}, ensure_ascii=False, separators=(",", ":")))
+
+
+def file_names(user_id: str, session_id: str) -> tuple[str, str]:
+    """What the file of a session may be called, best first; no id can leave the folder."""
+    safe = f"{_safe(user_id)}_{_safe(session_id)}"
+    return f"{safe}.json", f"{safe}-{_digest(f'{user_id}/{session_id}')}.json"
+
+
+def lock_name(session_id: str) -> str:
+    """What the lock file of an open session is called."""
+    return f".{_safe(session_id)}.lock"
+
+
+def title_from(text: str) -> str:
+    """The text on one line, 60 characters at most."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
+
+
+def title_of_messages(messages: list[Msg]) -> str:
+    """The title that the first thing the person said makes; empty before that."""
+    texts = (
+        block.text
+        for message in messages
+        if message.role == "user"
+        for block in message.content
+        if isinstance(block, TextBlock) and block.text.strip()
+    )
+    return title_from(next(texts, ""))
+
+
+def _safe(name: str) -> str:
+    if _SAFE_NAME.fullmatch(name):
+        return name
+    kept = re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-")[:40]
+    return f"{kept or 'x'}-{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(encode(text)).hexdigest()[:10]

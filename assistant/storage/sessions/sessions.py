@@ -1,0 +1,306 @@
+"""The conversations of a workspace: save, load and heal, list, rename, trash.
+
+Files are the truth: ids are read from inside, there is no index. A session file older than the journal is completed
+from it, a damaged or missing one rebuilt.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
+from assistant.storage.atomic_io import replace_file, sync_folder
+from assistant.storage.healing import heal
+from assistant.storage.journal.journal import Journal, artifact_ids_of
+from assistant.storage.journal.listing import JournalSession
+from assistant.storage.journal.rows import BlockRow, DeletedRow, instant
+from assistant.storage.sessions.from_journal import completed, rebuilt
+from assistant.storage.sessions.session_file import (
+    SESSION_VERSION,
+    Session,
+    SessionHead,
+    file_names,
+    lock_name,
+    read_head,
+    read_session,
+    retitled,
+    session_bytes,
+    title_from,
+    title_of_messages,
+)
+from assistant.storage.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One line of the list; `has_file` is False when only the journal knows the conversation."""
+
+    session_id: str
+    user_id: str
+    title: str
+    updated_at: str
+    has_file: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenHead:
+    """The head of a file as it was at this size and time."""
+
+    signature: tuple[int, int, int]
+    head: SessionHead | None
+
+
+class Sessions:
+    """The session files of one workspace, healed from its journal."""
+
+    def __init__(
+        self, workspace: Workspace, journal: Journal, now: Callable[[], datetime], user_id: str = "owner"
+    ) -> None:
+        """`now` is zone-aware; `user_id` is whose conversations `create` makes."""
+        self._folder = workspace.sessions_folder
+        self._trash = workspace.trash_folder
+        self._journal = journal
+        self._now = now
+        self._user_id = user_id
+        self._guard = threading.RLock()
+        self._heads: dict[Path, _SeenHead] = {}
+        self._renamed: dict[str, str] = {}
+
+    def create(self, title: str = "") -> Session:
+        """A new conversation; it stands on disk once it is saved."""
+        return Session(self._user_id, uuid.uuid4().hex, title_from(title), updated_at=self._at())
+
+    def save(self, session: Session) -> None:
+        """Put the session on disk as a whole; an error leaves the file as it was.
+
+        Without a title it gets one from what the person said first. Raises `SessionVersionError` rather than replace a
+        newer program's file.
+        """
+        with self._guard:
+            path = self._path_for(session)
+            title = self._renamed.get(session.session_id, session.title)
+            session.title = title or title_of_messages(session.messages)
+            session.updated_at = self._at()
+            replace_file(path, session_bytes(session))
+
+    def load(self, session_id: str) -> Session:
+        """The conversation, completed or rebuilt from the journal, with every call paired (but see `heal`).
+
+        Nothing is written. Raises `SessionNotFoundError` (also for a deleted one), `SessionVersionError`, and
+        `SessionError` when the file is damaged and the journal has nothing.
+        """
+        path = self._find(session_id)
+        self._refuse_newer(path)
+        rows = self._journal.rows(session_id)
+        deleted = [row for row in rows if isinstance(row, DeletedRow)]
+        if deleted and not deleted[-1].is_restored:
+            raise SessionNotFoundError(session_id)
+        stored = read_session(path) if path else None
+        session = completed(stored, rows) if stored else rebuilt(session_id, rows)
+        if session is None:
+            if path is None:
+                raise SessionNotFoundError(session_id)
+            raise SessionError(f"{path.name} is damaged, and the journal has nothing of this conversation.")
+        head = self._head(path) if path else None
+        session.title = self._renamed.get(session_id) or (head.title if head else "") or session.title
+        session.messages = heal(session.messages)
+        return session
+
+    def list(self) -> list[SessionSummary]:
+        """All conversations that are not deleted, newest first; those without a readable file from the journal."""
+        deleted = self._journal.deleted_ids()
+        heads = self._heads_in(self._folder)
+        return _summaries([head for head in heads.values() if head.session_id not in deleted], self._journal.sessions())
+
+    def trashed(self) -> list[SessionSummary]:
+        """The deleted conversations, newest first."""
+        deleted = self._journal.deleted_ids()
+        heads = [*self._heads_in(self._trash).values(), *self._heads_in(self._folder).values()]
+        return _summaries([head for head in heads if head.session_id in deleted], self._journal.deleted_sessions())
+
+    def pinned_artifacts(self) -> set[str]:
+        """Ids of the full tool results that pinned blocks name, over all conversations."""
+        found: set[str] = set()
+        for head in self._heads_in(self._folder):
+            session = read_session(head)
+            if session is None or not session.pins:
+                continue
+            pinned = set(session.pins)
+            rows = self._journal.rows(session.session_id, include_dropped=True)
+            found.update(artifact_ids_of(row for row in rows if isinstance(row, BlockRow) and row.key in pinned))
+        return found
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Give the conversation another title; a running one keeps it with its next save."""
+        with self._guard:
+            path = self._find(session_id)
+            self._refuse_newer(path)
+            if path is None or read_session(path) is None:
+                session = self.load(session_id)
+                session.title = title_from(title)
+                self.save(session)
+            else:
+                replace_file(path, retitled(path.read_bytes(), title_from(title)))
+            self._renamed[session_id] = title_from(title)
+
+    def trash(self, session_id: str) -> None:
+        """Delete the conversation: from the `deleted` row on it is gone, and its file waits in the trash."""
+        with self._guard:
+            path = self._find(session_id)
+            if path is None and session_id not in {session.session_id for session in self._journal.sessions()}:
+                raise SessionNotFoundError(session_id)
+            self._journal.append([DeletedRow(session_id, self._at())])
+            if path:
+                self._move(path, self._trash)
+
+    def restore(self, session_id: str) -> None:
+        """Take a deleted conversation back out of the trash."""
+        with self._guard:
+            if session_id not in self._journal.deleted_ids():
+                raise SessionNotFoundError(session_id)
+            waiting = [path for path, head in self._heads_in(self._trash).items() if head.session_id == session_id]
+            if waiting and self._find(session_id) is None:
+                self._move(max(waiting, key=lambda path: path.stat().st_mtime_ns), self._folder)
+            self._journal.append([DeletedRow(session_id, self._at(), is_restored=True)])
+
+    def empty_trash(self, remove_rest: Callable[[set[str]], None]) -> set[str]:
+        """Remove every deleted conversation for good: its files and its rows. A kill half-way: call it again.
+
+        `remove_rest` gets their ids while their rows can still be read. The index entries are the caller's.
+        """
+        with self._guard:
+            deleted = self._journal.deleted_ids()
+            remove_rest(deleted)
+            for path, head in {**self._heads_in(self._folder), **self._heads_in(self._trash)}.items():
+                if head.session_id in deleted:
+                    path.unlink(missing_ok=True)
+            for path in self._trash.glob("*.damaged"):
+                path.unlink(missing_ok=True)
+            self._journal.remove_sessions(deleted)
+            return deleted
+
+    def rewrite_files(self, change: Callable[[bytes], bytes]) -> None:
+        """Put `change(content)` in place of every session file, those in the trash and damaged ones too.
+
+        The order of the files in time stays. No conversation may be open.
+        """
+        with self._guard:
+            for path in session_paths(self._folder, self._trash):
+                content, status = path.read_bytes(), path.stat()
+                new_content = change(content)
+                if new_content != content:
+                    replace_file(path, new_content)
+                    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            self._renamed.clear()
+
+    def are_open_elsewhere(self) -> bool:
+        """True when a conversation is open, in this process or another."""
+        for path in self._folder.glob(".*.lock"):
+            lock = FileLock(path, timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                return True
+            lock.release()
+        return False
+
+    @contextmanager
+    def open_lock(self, session_id: str) -> Generator[None]:
+        """Hold the conversation open. Raises `SessionInUseError` when another process or holder has it open."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._folder / lock_name(session_id), timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise SessionInUseError(session_id) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _at(self) -> str:
+        return self._now().isoformat(timespec="milliseconds")
+
+    def _heads_in(self, folder: Path) -> dict[Path, SessionHead]:
+        """The readable session files of a folder; a file is read again only when it changed."""
+        heads: dict[Path, SessionHead] = {}
+        for path in sorted(folder.glob("*.json")):
+            if head := self._head(path):
+                heads[path] = head
+        return heads
+
+    def _head(self, path: Path) -> SessionHead | None:
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        signature = (status.st_ino, status.st_size, status.st_mtime_ns)
+        seen = self._heads.get(path)
+        if seen is None or seen.signature != signature:
+            seen = _SeenHead(signature, read_head(path))
+            self._heads[path] = seen
+        return seen.head
+
+    def _find(self, session_id: str) -> Path | None:
+        """The file that says inside that it is this session's; the newest when a copy lies beside it."""
+        for name in file_names(self._user_id, session_id):
+            path = self._folder / name
+            if (head := self._head(path)) and head.session_id == session_id:
+                return path
+        own = [path for path, head in self._heads_in(self._folder).items() if head.session_id == session_id]
+        return max(own, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+    def _path_for(self, session: Session) -> Path:
+        """Where to save: the session's own file, else a name that is free. A damaged file there goes to the trash."""
+        if path := self._find(session.session_id):
+            self._refuse_newer(path)
+            return path
+        paths = [self._folder / name for name in file_names(session.user_id, session.session_id)]
+        for path in paths:
+            if path.is_file() and self._head(path) is None:
+                self._trash.mkdir(parents=True, exist_ok=True)
+                path.replace(self._trash / f"{path.name}.{uuid.uuid4().hex[:8]}.damaged")
+            if not path.exists():
+                return path
+        raise SessionError(f"{paths[-1].name} cannot be written: something else stands there.")
+
+    def _refuse_newer(self, path: Path | None) -> None:
+        if path and (head := self._head(path)) and head.is_newer:
+            raise SessionVersionError(str(path), head.version, SESSION_VERSION)
+
+    def _move(self, path: Path, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / path.name
+        if target.exists():
+            target = folder / f"{path.stem}-{uuid.uuid4().hex[:8]}.json"
+        path.replace(target)
+        sync_folder(folder)
+        sync_folder(path.parent)
+
+
+def session_paths(*folders: Path) -> list[Path]:
+    """The session files of these folders, damaged ones too."""
+    paths = [path for folder in folders for kind in ("*.json", "*.damaged") for path in folder.glob(kind)]
+    return sorted(path for path in paths if path.is_file())
+
+
+def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[SessionSummary]:
+    """One line a conversation: of several heads the newest, and from the journal what has none; newest first."""
+    lines: dict[str, SessionSummary] = {}
+    for head in sorted(heads, key=lambda head: instant(head.updated_at)):
+        lines[head.session_id] = SessionSummary(head.session_id, head.user_id, head.title, head.updated_at, True)
+    for session in known:
+        line = SessionSummary(
+            session.session_id, session.user_id, title_from(session.first_text), session.last_at, False
+        )
+        lines.setdefault(session.session_id, line)
+    return sorted(lines.values(), key=lambda line: instant(line.updated_at), reverse=True)

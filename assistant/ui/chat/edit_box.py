@@ -1,0 +1,44 @@
+"""The box in which a message is written anew: what leaves the context by it is told before it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from assistant.ui.cards import card
+from assistant.ui.chat.live import LiveView
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.conversation.conversation import Question
+
+NOT_IN_CONTEXT = (
+    "This message is not in the context any more, so it cannot be edited. Undo the compaction that folded it first."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The message that is written anew (none: empty), and how many behind it the person was told would leave."""
+
+    session_id: str = ""
+    message_id: str = ""
+    later_messages: int = 0
+
+
+def question_of(view: LiveView, message_id: str) -> Question | None:
+    """The message where it can be edited."""
+    questions = (question for question in view.conversation.questions() if question.message_id == message_id)
+    return next(questions, None)
+
+
+def draft_of(view: LiveView, question: Question) -> Draft:
+    """A draft that stands for this message as the conversation is now."""
+    return Draft(view.conversation.session_id, question.message_id, question.later_messages)
+
+
+def note_html(draft: Draft) -> Markup:
+    """What sending again takes out of the context, in plain words."""
+    return card("edit_note", later=draft.later_messages)

@@ -1,0 +1,200 @@
+"""A conversation as the page shows it: entries, each of which becomes one chat message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assistant.messages.events import (
+    ApprovalRequested,
+    ContextCompressed,
+    ContextMeasured,
+    MemoryChanged,
+    NoticeLevel,
+    RecalledLine,
+    ToolState,
+)
+
+RowState = ToolState | Literal["running", "waiting"]
+ApprovalState = Literal["pending", "allowed", "denied", "ended"]
+EndReason = Literal["completed", "interrupted", "max_steps", "output_limit", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserEntry:
+    """What the person said."""
+
+    text: str
+    message_id: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEntry:
+    """A stretch of the answer."""
+
+    block_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingRow:
+    """A stretch of thinking."""
+
+    block_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool call and what came of it."""
+
+    call_id: str
+    name: str
+    input: str
+    state: RowState
+    output: str = ""
+    diff: str | None = None
+    artifact_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledRow:
+    """What memory handed over before the turn."""
+
+    lines: tuple[RecalledLine, ...]
+
+
+Row = ThinkingRow | ToolRow | RecalledRow
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEntry:
+    """Thinking, calls and recalls that follow each other, as one message of folds."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalEntry:
+    """A call the person decides about."""
+
+    request: ApprovalRequested
+    state: ApprovalState = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEntry:
+    """A compaction, undone or not."""
+
+    event: ContextCompressed
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """Memory files written one after the other."""
+
+    changes: tuple[MemoryChanged, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeEntry:
+    """A notice in plain words."""
+
+    text: str
+    level: NoticeLevel
+
+
+@dataclass(frozen=True, slots=True)
+class EndEntry:
+    """How a turn ended."""
+
+    turn_id: str
+    reason: EndReason
+    error: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    at: str = ""
+
+
+Entry = UserEntry | TextEntry | WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Told by the page itself: the next turn, if it begins with this text, stands in place of a message and all behind.
+
+    The text tells it from a turn that begins after the edit was refused.
+    """
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one.
+
+    `told_ids` are those of every message and call that was told: most are new, and to look for one among the entries
+    each time would cost the square of a long conversation.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    measured: ContextMeasured | None = None
+    open_turn: str | None = None
+    is_retried: bool = False
+    edited: Edited | None = None
+    told_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def pending_calls(self) -> tuple[str, ...]:
+        """The calls that wait for the person."""
+        return tuple(
+            entry.request.call_id
+            for entry in self.entries
+            if isinstance(entry, ApprovalEntry) and entry.state == "pending"
+        )
+
+    @property
+    def compactions(self) -> tuple[ContextCompressed, ...]:
+        """Every compaction, oldest first."""
+        return tuple(entry.event for entry in self.entries if isinstance(entry, CompactionEntry))
+
+    def has_compaction(self, compaction_id: str) -> bool:
+        """True when this compaction is told."""
+        return any(event.compaction_id == compaction_id for event in self.compactions)
+
+    @property
+    def artifact_ids(self) -> frozenset[str]:
+        """Every full text that a shortened result names."""
+        rows = (row for entry in self.entries if isinstance(entry, WorkEntry) for row in entry.rows)
+        return frozenset(row.artifact_id for row in rows if isinstance(row, ToolRow) and row.artifact_id)
+
+    @property
+    def change_ids(self) -> frozenset[str]:
+        """Every memory change that is told."""
+        entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
+        return frozenset(change.change_id for entry in entries for change in entry.changes)
+
+    def question(self, message_id: str) -> UserEntry | None:
+        """The message of the person under this id."""
+        entries = (entry for entry in self.entries if isinstance(entry, UserEntry) and entry.message_id == message_id)
+        return next(entries, None)
+
+    @property
+    def undoable(self) -> str | None:
+        """The newest compaction that stands, the only one an undo can take back."""
+        standing = [event.compaction_id for event in self.compactions if not event.is_undone]
+        return standing[-1] if standing else None
+
+    @property
+    def last_end(self) -> EndEntry | None:
+        """How the newest turn ended; None while one runs or waits, and before the first."""
+        if self.open_turn is not None:
+            return None
+        for entry in reversed(self.entries):
+            if isinstance(entry, EndEntry):
+                return entry
+            if isinstance(entry, UserEntry):
+                return None
+        return None

@@ -1,0 +1,347 @@
+"""Entries of a conversation as chat messages: strings only, every word of a model or a file harmless."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict, assert_never
+
+from markupsafe import Markup
+
+from assistant.messages.events import ContextCompressed, MemoryChanged
+from assistant.text.json_parsing import parse_json
+from assistant.ui.cards import card, short_tokens
+from assistant.ui.chat.entries import (
+    ApprovalEntry,
+    CompactionEntry,
+    EndEntry,
+    Entry,
+    MemoryEntry,
+    NoticeEntry,
+    RecalledRow,
+    Row,
+    RowState,
+    TextEntry,
+    ThinkingRow,
+    ToolRow,
+    Transcript,
+    UserEntry,
+    WorkEntry,
+)
+from assistant.ui.diff import DiffKind, added_and_removed, diff_html, diff_lines
+from assistant.ui.memory.writers import told_writer
+from assistant.ui.safe_text import one_line, safe_markdown, with_visible_controls
+from assistant.ui.times import short_time
+
+_SHOWN_CHARS = 6_000
+_STATE_TEXTS: dict[RowState, str] = {
+    "running": "running…",
+    "waiting": "waiting for you",
+    "success": "done",
+    "error": "error",
+    "denied": "denied",
+    "interrupted": "interrupted",
+}
+_DIFF_TOOLS = {"Write", "Edit"}
+# More than a preview has: nothing that is to be allowed is cut here.
+_APPROVAL_MAX_LINES = 10_000
+# What tells most about a call, first found wins.
+_ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
+
+
+class ChatMessage(TypedDict):
+    """One message as the chat component takes it."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+MAX_WINDOW = 240
+"""Entries that are drawn at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which entries are drawn: `size` of them up to `end` (not included), or up to the newest where it is None."""
+
+    size: int = 60
+    end: int | None = None
+
+
+def render_transcript(
+    transcript: Transcript,
+    window: Window,
+    is_running: bool,
+    queued: Sequence[str] = (),
+    editable: Collection[str] = (),
+) -> list[ChatMessage]:
+    """The messages of the drawn part, with what leads to the parts that are not drawn.
+
+    `editable` are the ids of the person's messages that can be written anew.
+    """
+    entries = transcript.entries
+    stop = len(entries) if window.end is None else min(window.end, len(entries))
+    start = max(0, stop - window.size)
+    messages: list[ChatMessage] = []
+    if start:
+        messages.append(_own(card("window_top", hidden=start)))
+    last_end = transcript.last_end
+    undoable = transcript.undoable
+    for entry in entries[start:stop]:
+        can_edit = isinstance(entry, UserEntry) and entry.message_id in editable
+        messages.append(render_entry(entry, is_last_end=entry is last_end, undoable=undoable, can_edit=can_edit))
+    if stop < len(entries):
+        messages.append(_own(card("window_bottom", hidden=len(entries) - stop)))
+        return messages
+    if is_running and (text := _working_text(transcript)):
+        messages.append(_own(card("working", text=text)))
+    messages.extend(_user(card("queued", text=text)) for text in queued)
+    return messages
+
+
+def render_entry(
+    entry: Entry, is_last_end: bool = False, undoable: str | None = None, can_edit: bool = False
+) -> ChatMessage:
+    """One entry as one message; buttons stand only where the server would act on them."""
+    match entry:
+        case UserEntry(text=text, message_id=message_id):
+            # The pencil comes first: behind the text an open fence would swallow it.
+            pencil = f"{card('pencil', message_id=message_id)}\n\n" if can_edit else ""
+            return _user(pencil + safe_markdown(text))
+        case TextEntry(text=text):
+            return _own(safe_markdown(text))
+        case WorkEntry(rows=rows):
+            return _own(card("work", rows=[_render_row(row) for row in rows]))
+        case ApprovalEntry():
+            return _own(_render_approval(entry))
+        case CompactionEntry(event=event):
+            return _own(_render_compaction(event, can_undo=event.compaction_id == undoable))
+        case MemoryEntry(changes=changes):
+            return _own(card("memory", changes=[_ShownChange.of(change) for change in changes]))
+        case NoticeEntry(text=text, level=level):
+            return _own(card("notice", text=text, level=level))
+        case EndEntry():
+            return _own(_render_end(entry, is_last_end))
+        case _:
+            assert_never(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownChange:
+    path: str
+    writer: str
+    change_id: str
+    preview: str
+    added: int
+    removed: int
+    diff: Markup
+
+    @classmethod
+    def of(cls, change: MemoryChanged) -> _ShownChange:
+        added, removed = added_and_removed(change.diff)
+        written, gone = _first_line(change.diff, "plus"), _first_line(change.diff, "minus")
+        preview = one_line(written or (f"without: {gone}" if gone else ""), 90)
+        return cls(
+            change.path, told_writer(change.writer), change.change_id, preview, added, removed, diff_html(change.diff)
+        )
+
+
+def _first_line(diff: str, kind: DiffKind) -> str:
+    lines = (line.text.strip() for line in diff_lines(diff) if line.kind == kind)
+    return next((line for line in lines if line and not line.startswith("#")), "")
+
+
+def _own(content: str) -> ChatMessage:
+    return ChatMessage(role="assistant", content=str(content))
+
+
+def _user(content: str) -> ChatMessage:
+    return ChatMessage(role="user", content=str(content))
+
+
+def _working_text(transcript: Transcript) -> str:
+    if transcript.pending_calls:
+        return ""
+    last = transcript.entries[-1] if transcript.entries else None
+    match last:
+        case TextEntry():
+            return ""
+        case WorkEntry(rows=rows) if isinstance(rows[-1], ToolRow) and rows[-1].state == "running":
+            return f"{rows[-1].name} is running"
+        case WorkEntry(rows=rows) if isinstance(rows[-1], ThinkingRow):
+            return "Thinking"
+        case _:
+            return "Working"
+
+
+def _render_row(row: Row) -> Markup:
+    match row:
+        case ThinkingRow(block_id=block_id, text=text):
+            return card("thinking_row", block_id=block_id, text=shown_text(text), preview=one_line(text, 110))
+        case RecalledRow(lines=lines):
+            return card("recalled_row", fold_id=f"recalled:{lines[0].path}:{lines[0].line}", lines=lines)
+        case ToolRow():
+            return card(
+                "tool_row",
+                call_id=row.call_id,
+                name=row.name,
+                argument=one_line(main_argument(row.input), 90),
+                state=row.state,
+                state_text=_STATE_TEXTS[row.state],
+                input=shown_text(pretty_input(row.input)),
+                output=shown_text(row.output),
+                artifact_id=row.artifact_id or "",
+                diff=diff_html(row.diff) if row.diff else "",
+            )
+        case _:
+            assert_never(row)
+
+
+def _render_approval(entry: ApprovalEntry) -> Markup:
+    request = entry.request
+    # By the tool and not by the text: a command may begin like a diff, and all of it must be read.
+    if request.name in _DIFF_TOOLS:
+        body = diff_html(request.preview, max_lines=_APPROVAL_MAX_LINES, is_whole=True)
+    else:
+        body = card("command", text=with_visible_controls(request.preview))
+    name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
+    return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
+
+
+def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:
+    saved = 100 - round(100 * event.after_tokens / max(event.previous_tokens, 1))
+    return card(
+        "compaction",
+        event=event,
+        summary=summary_lines(event.summary),
+        saved_percent=saved,
+        before_width=_share(event.previous_tokens, event.context_limit),
+        after_width=_share(event.after_tokens, event.context_limit),
+        when=short_time(event.at),
+        can_undo=can_undo,
+    )
+
+
+def _render_end(entry: EndEntry, is_last: bool) -> Markup:
+    tokens_text = ""
+    if entry.input_tokens:
+        tokens_text = f"{short_tokens(entry.input_tokens)} tokens in, {short_tokens(entry.output_tokens)} out"
+    return card(
+        "end",
+        reason=entry.reason,
+        error=entry.error,
+        turn_id=entry.turn_id,
+        tokens_text=tokens_text,
+        output_tokens=entry.output_tokens,
+        when=short_time(entry.at),
+        is_last=is_last,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """A line of a summary: a heading without its marks, or text as it stands."""
+
+    kind: Literal["heading", "text"]
+    text: str
+
+
+def summary_lines(summary: str) -> list[SummaryLine]:
+    """A summary's lines, so that its headings show as headings without any Markdown."""
+    return [
+        SummaryLine("heading", line.lstrip("#").strip()) if line.startswith("#") else SummaryLine("text", line)
+        for line in summary.strip().splitlines()
+    ]
+
+
+def main_argument(input_text: str) -> str:
+    """What tells most about a call's JSON arguments: its command, path or query; else the arguments themselves."""
+    try:
+        arguments = parse_json(input_text or "{}")
+    except ValueError:
+        return input_text
+    if not isinstance(arguments, dict):
+        return input_text
+    for name in _ARGUMENT_NAMES:
+        if isinstance(value := arguments.get(name), str):
+            return value
+    return ", ".join(f"{name}: {value}" for name, value in arguments.items())
+
+
+def pretty_input(input_text: str) -> str:
+    """A call's JSON arguments, one `name: value` a line where they are an object."""
+    try:
+        arguments = parse_json(input_text or "{}")
+    except ValueError:
+        return input_text
+    if not isinstance(arguments, dict):
+        return input_text
+    return "\n".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in arguments.items()
+    )
+
+
+def shown_text(text: str) -> str:
+    """Head and tail of a text that is too long for the page, with what lies between counted."""
+    if len(text) <= _SHOWN_CHARS:
+        return text
+    head, tail = text[: _SHOWN_CHARS * 2 // 3], text[-_SHOWN_CHARS // 3 :]
+    return f"{head}\n… {len(text) - len(head) - len(tail):,} characters are not drawn here …\n{tail}"
+
+
+def answer_text(transcript: Transcript, turn_id: str) -> str:
+    """The answer of a turn that ended, as its Markdown source."""
+    texts: list[str] = []
+    for entry in transcript.entries:
+        match entry:
+            case UserEntry():
+                texts = []
+            case TextEntry(text=text):
+                texts.append(text)
+            case EndEntry() if entry.turn_id == turn_id:
+                return "\n\n".join(texts)
+            case _:
+                pass
+    return ""
+
+
+def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | None:
+    """Where the card of a compaction stands."""
+    for index, entry in enumerate(entries):
+        if isinstance(entry, CompactionEntry) and entry.event.compaction_id == compaction_id:
+            return index
+    return None
+
+
+def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> Window:
+    """The part that ends with the answer to the first of these that is drawn; the newest part for none.
+
+    Beside a message its id may be that of a compaction or of a change to memory.
+    """
+    places = {name: index for index, entry in enumerate(entries) for name in _names_of(entry)}
+    start = next((places[message_id] for message_id in message_ids if message_id in places), None)
+    if start is None:
+        return Window()
+    questions = (index for index, entry in enumerate(entries) if isinstance(entry, UserEntry))
+    end = next((index for index in questions if index > start), len(entries))
+    # A question that did not fit beside its own long answer could not be shown.
+    size = min(max(Window().size, end - start), MAX_WINDOW)
+    return Window(size) if end == len(entries) else Window(size, end)
+
+
+def _names_of(entry: Entry) -> list[str]:
+    match entry:
+        case UserEntry(message_id=message_id):
+            return [message_id]
+        case CompactionEntry(event=event):
+            return [event.compaction_id]
+        case MemoryEntry(changes=changes):
+            return [change.change_id for change in changes]
+        case _:
+            return []
+
+
+def _share(part: int, whole: int) -> float:
+    return round(min(100.0, 100 * part / max(whole, 1)), 1)

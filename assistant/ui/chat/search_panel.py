@@ -1,0 +1,90 @@
+"""The search box: places in memory files and past conversations, and how far the index has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from assistant.ui.cards import card
+from assistant.ui.safe_text import one_line
+from assistant.ui.times import parse_time
+
+if TYPE_CHECKING:
+    # They bring the agent library and the index with them, which the page does not wait for.
+    from assistant.assembly.assistant import Assistant
+    from assistant.index.memory_index import IndexStatus, SearchAnswer
+    from assistant.index.search import SearchHit
+    from assistant.storage.sessions.sessions import SessionSummary
+
+MAX_HITS = 12
+MAX_QUERY_CHARS = 400
+_SNIPPET_CHARS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownHit:
+    title: str
+    where: str
+    snippet: str
+    action: str
+    target: str
+
+
+async def find_html(assistant: Assistant, typed: str) -> str:
+    """The hits for what stands in the box; empty for an empty box."""
+    query = one_line(typed, MAX_QUERY_CHARS)
+    if not query:
+        return ""
+    found = await assistant.index.search(query, MAX_HITS)
+    conversations = assistant.conversations
+    return str(hits_html(query, found, conversations.summaries(), conversations.trashed()))
+
+
+def hits_html(
+    query: str, found: SearchAnswer, sessions: Sequence[SessionSummary], trashed: Sequence[SessionSummary] = ()
+) -> Markup:
+    """Hits, best first, each a button that leads to its place; what is in the trash is found until it is emptied."""
+    titles = {session.session_id: one_line(session.title, 80) for session in sessions}
+    titles |= {session.session_id: f"In the trash: {one_line(session.title, 80)}" for session in trashed}
+    return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
+
+
+def index_html(state: IndexStatus) -> Markup:
+    """How far the index has come, while it is not complete."""
+    if not state.pending:
+        return Markup("")
+    return card("index_state", percent=int(100 * state.progress), pending=state.pending, notices=state.notices)
+
+
+def find_question(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:
+    """The question that led to the first of these messages, or that it is; empty where the journal has none of them."""
+    question_id, questions = "", dict[str, str]()
+    for row in assistant.store.journal.rows(session_id, include_dropped=True):
+        if row.kind == "block" and row.role == "user":
+            question_id = row.message_id
+        if row.kind == "block":
+            questions.setdefault(row.message_id, question_id)
+    return next((questions[message_id] for message_id in message_ids if message_id in questions), "")
+
+
+def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
+    """A place in a conversation as the target of a button."""
+    return " ".join([session_id, *dict.fromkeys(identifier for identifier in message_ids if identifier)])
+
+
+def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
+    snippet = one_line(hit.snippet, _SNIPPET_CHARS)
+    place = f"{hit.path}:{hit.line}"
+    if not hit.session_id:
+        return _ShownHit(place, _day(hit.day), snippet, "open-hit", place)
+    title = titles.get(hit.session_id) or "A conversation"
+    target = hit_target(hit.session_id, [hit.message_id, *hit.message_ids])
+    return _ShownHit(title, _day(hit.day) or place, snippet, "open-message", target)
+
+
+def _day(day: str) -> str:
+    moment = parse_time(day)
+    return "" if moment is None else f"{moment.day} {moment:%b %Y}"

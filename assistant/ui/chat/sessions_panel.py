@@ -1,0 +1,132 @@
+"""The list of conversations, newest first, under the days they were last used; and the trash."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from assistant.ui.cards import action, card
+from assistant.ui.safe_text import one_line
+from assistant.ui.times import day_label, list_time
+
+if TYPE_CHECKING:
+    # They bring the agent library with them, which the page does not wait for.
+    from assistant.assembly.assistant import Assistant
+    from assistant.storage.sessions.sessions import SessionSummary
+
+SESSION_ACTIONS = frozenset(
+    {"rename-session", "trash-session", "restore-session", "open-trash", "ask-empty-trash", "empty-trash"}
+)
+"""What the buttons of the list and of the trash do."""
+_MAX_SHOWN = 200
+_TITLE_CHARS = 80
+_UNTITLED = "New conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsChange:
+    """What a button did: a pane to show (None: leave it), words to tell, and the conversation to open."""
+
+    pane: str | None = None
+    told: str = ""
+    opened: str = ""
+    message_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    session_id: str
+    title: str
+    when: str
+    is_selected: bool
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    label: str
+    items: list[_Item]
+
+
+def sessions_html(
+    sessions: Sequence[SessionSummary], selected: str, now: dt.datetime, trashed_count: int = 0
+) -> Markup:
+    """The list; it also tells the page which conversation is open, so that a reload finds it again."""
+    groups: list[_Group] = []
+    for session in sessions[:_MAX_SHOWN]:
+        label = day_label(session.updated_at, now)
+        if not groups or groups[-1].label != label:
+            groups.append(_Group(label, []))
+        groups[-1].items.append(_item(session, now, session.session_id == selected))
+    return card(
+        "sessions",
+        groups=groups,
+        selected=action("at", selected).rpartition("--")[2],
+        hidden=max(0, len(sessions) - _MAX_SHOWN),
+        trashed=trashed_count,
+    )
+
+
+def trash_html(
+    trashed: Sequence[SessionSummary], now: dt.datetime, question: str = "", wanted: Sequence[str] = ()
+) -> Markup:
+    """The conversations in the trash; `question` is asked before it is emptied.
+
+    `wanted` is a conversation that was searched for, and the messages found in it: it comes first.
+    """
+    first = [session for session in trashed if session.session_id in wanted[:1]]
+    rest = [session for session in trashed if session.session_id not in wanted[:1]]
+    items = [
+        *(_item(session, now, True, " ".join(wanted)) for session in first),
+        *(_item(session, now, False, session.session_id) for session in rest[:_MAX_SHOWN]),
+    ]
+    return card(
+        "trash",
+        items=items,
+        hidden=max(0, len(rest) - _MAX_SHOWN),
+        count=len(trashed),
+        question=question,
+        is_asked=bool(question),
+        wanted=bool(first),
+    )
+
+
+async def change_sessions(assistant: Assistant, name: str, target: str) -> SessionsChange:
+    """Do what a button of the list or of the trash says; ids are checked where conversations are kept."""
+    conversations, trash = assistant.conversations, assistant.trash
+    match name:
+        case "rename-session":
+            session_id, _, title = target.partition(" ")
+            if title.strip():
+                conversations.rename(session_id, title)
+            return SessionsChange()
+        case "trash-session":
+            await conversations.trash(target)
+            return SessionsChange()
+        case "restore-session":
+            session_id, *message_ids = target.split(" ")
+            conversations.restore(session_id)
+            return SessionsChange("", opened=session_id, message_ids=tuple(message_ids))
+        case "empty-trash" if target == str(len(conversations.trashed())):
+            return SessionsChange("", (await trash.empty()).text)
+        case _:
+            # Also where the trash is no longer what the person agreed to empty.
+            question = "" if name == "open-trash" else trash.question
+            return SessionsChange(str(trash_html(conversations.trashed(), dt.datetime.now(dt.UTC), question)))
+
+
+def found_in_trash(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:
+    """The trash with the conversation of a hit first; empty when it is not in there."""
+    trashed = assistant.conversations.trashed()
+    if session_id not in {session.session_id for session in trashed}:
+        return ""
+    return str(trash_html(trashed, dt.datetime.now(dt.UTC), wanted=[session_id, *message_ids]))
+
+
+def _item(session: SessionSummary, now: dt.datetime, is_selected: bool, target: str = "") -> _Item:
+    title = one_line(session.title, _TITLE_CHARS) or _UNTITLED
+    return _Item(session.session_id, title, list_time(session.updated_at, now), is_selected, target)

@@ -1,0 +1,1 @@
+"""The Memory tab: files, editor, history, forget, tidy."""

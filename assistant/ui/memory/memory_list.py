@@ -1,0 +1,192 @@
+"""The list of memory files: tokens, how full, what changed unseen; daily notes by date, older ones by month."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assistant.storage.workspace import MEMORY_FILES
+from assistant.ui.cards import card
+from assistant.ui.server.loading import Loaded
+
+FULL_PERCENT = 80
+_RECENT_NOTES = 10
+_ROLES = {
+    "SOUL.md": "who the assistant is",
+    "USER.md": "who you are",
+    "MEMORY.md": "what lasts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFile:
+    """A file and the time of its newest change that one tab has shown, in nanoseconds."""
+
+    name: str
+    changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """How one tab looks at the list: the file and the month that are open, and what it has shown already."""
+
+    selected: str
+    month: str
+    since_ns: int
+    seen: tuple[SeenFile, ...]
+    is_sample: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A memory file as its folder tells of it."""
+
+    name: str
+    path: Path
+    changed_ns: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ListedFile:
+    name: str
+    label: str
+    role: str
+    tokens: int
+    percent: int
+    is_selected: bool
+    is_changed: bool
+
+    @property
+    def is_full(self) -> bool:
+        """True when the file is worth tidying."""
+        return self.percent > FULL_PERCENT
+
+
+@dataclass(frozen=True, slots=True)
+class _Month:
+    value: str
+    label: str
+    count: int
+    is_open: bool
+    is_changed: bool
+    files: list[_ListedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    tokens: int
+    chars: int
+
+
+class FileList:
+    """Draws the list; a file is counted anew only when it changed."""
+
+    def __init__(self) -> None:
+        self._measures: dict[str, tuple[KnownFile, _Measure]] = {}
+
+    def html(self, loaded: Loaded, files: Sequence[KnownFile], view: ListView) -> str:
+        """The list as a card. Notes of months that are not open are neither read nor drawn."""
+        fixed = [self._listed(loaded, file, view) for file in files if file.name in MEMORY_FILES]
+        notes = [file for file in files if file.name not in MEMORY_FILES]
+        recent = [self._listed(loaded, file, view) for file in notes[:_RECENT_NOTES]]
+        months = self._months(loaded, notes[_RECENT_NOTES:], view)
+        return str(
+            card(
+                "memory_list",
+                files=[*fixed, *recent],
+                months=months,
+                first_day=_day(notes[-1].name) if months else "",
+                last_day=_day(notes[0].name) if months else "",
+                full=[file for file in fixed if file.is_full],
+                is_sample=view.is_sample,
+            )
+        )
+
+    def _months(self, loaded: Loaded, notes: Sequence[KnownFile], view: ListView) -> list[_Month]:
+        by_month: dict[str, list[KnownFile]] = {}
+        for note in notes:
+            by_month.setdefault(_day(note.name)[:7], []).append(note)
+        return [
+            _Month(
+                value=month,
+                label=_month_label(month),
+                count=len(found),
+                is_open=month == view.month,
+                is_changed=any(_is_changed(note, view) for note in found),
+                files=[self._listed(loaded, note, view) for note in found] if month == view.month else [],
+            )
+            for month, found in by_month.items()
+        ]
+
+    def _listed(self, loaded: Loaded, file: KnownFile, view: ListView) -> _ListedFile:
+        measure = self._measure(loaded, file)
+        cap = loaded.assistant.file_cap_chars if file.name in MEMORY_FILES else 0
+        return _ListedFile(
+            name=file.name,
+            label=file.path.name,
+            role=_ROLES.get(file.name, "daily note"),
+            tokens=measure.tokens,
+            percent=round(100 * measure.chars / cap) if cap else 0,
+            is_selected=file.name == view.selected,
+            is_changed=_is_changed(file, view),
+        )
+
+    def _measure(self, loaded: Loaded, file: KnownFile) -> _Measure:
+        known, measure = self._measures.get(str(file.path), (None, _Measure(0, 0)))
+        if known == file:
+            return measure
+        try:
+            text = file.path.read_text("utf-8", "replace")
+        except OSError:
+            return measure
+        measure = _Measure(loaded.count_tokens(text), len(text))
+        self._measures[str(file.path)] = (file, measure)
+        return measure
+
+
+def known_files(loaded: Loaded) -> list[KnownFile]:
+    """SOUL.md, USER.md, MEMORY.md, then the notes, newest first."""
+    return [_known(path) for path in loaded.assistant.workspace.memory_files()]
+
+
+def list_mark(files: Sequence[KnownFile], view: ListView) -> str:
+    """The same for two lists that look alike."""
+    shown = [(file.name, file.changed_ns, file.size_bytes, _is_changed(file, view)) for file in files]
+    return hashlib.sha256(repr((view.selected, view.month, view.is_sample, shown)).encode()).hexdigest()
+
+
+def with_seen(seen: Sequence[SeenFile], file: KnownFile) -> tuple[SeenFile, ...]:
+    """The same, and that the file was shown as it is now."""
+    now = SeenFile(file.name, file.changed_ns)
+    return tuple(seen) if now in seen else (*(known for known in seen if known.name != file.name), now)
+
+
+def _known(path: Path) -> KnownFile:
+    name = path.name if path.name in MEMORY_FILES else f"memory/{path.name}"
+    try:
+        status = path.stat()
+    except OSError:
+        return KnownFile(name, path, 0, 0)
+    return KnownFile(name, path, status.st_mtime_ns, status.st_size)
+
+
+def _is_changed(file: KnownFile, view: ListView) -> bool:
+    if file.name == view.selected:
+        return False
+    shown_ns = next((known.changed_ns for known in view.seen if known.name == file.name), view.since_ns)
+    return file.changed_ns > max(shown_ns, view.since_ns)
+
+
+def _day(name: str) -> str:
+    return name.removeprefix("memory/").removesuffix(".md")
+
+
+def _month_label(month: str) -> str:
+    try:
+        return f"{dt.date.fromisoformat(f'{month}-01'):%B %Y}"
+    except ValueError:
+        return month

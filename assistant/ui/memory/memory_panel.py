@@ -1,0 +1,318 @@
+"""The Memory tab: one memory file in an editor that follows the disk, merges with it, and never overwrites it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from assistant.errors import ConflictError, PalimpsestError
+from assistant.memory.log import MemoryChange, unified_diff
+from assistant.memory.merge import Conflict, Merge, merge
+from assistant.memory.notes import Note
+from assistant.memory.provenance import writer_of
+from assistant.ui.cards import card
+from assistant.ui.diff import diff_html
+from assistant.ui.memory.file_history import history_html
+from assistant.ui.memory.memory_list import FileList, KnownFile, ListView, known_files, list_mark, with_seen
+from assistant.ui.memory.open_files import OpenFile, as_file_text, is_edited, mark_of, opened_file
+from assistant.ui.server.loading import Loaded
+
+WRITER = "owner"
+FIRST_FILE = "MEMORY.md"
+_LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
+_GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFace:
+    """New values for the tab; None leaves a component as it is."""
+
+    file: OpenFile
+    files: str | None = None
+    head: str | None = None
+    text: str | None = None
+    banner: str | None = None
+    history: str | None = None
+    problem: str | None = None
+
+
+class MemoryDesk:
+    """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files.
+
+    `words` are what stands in the editor; None where the browser says that it is what the editor was given.
+    """
+
+    def __init__(self) -> None:
+        self._list = FileList()
+
+    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
+        """Put a file of the home of conversation `here` into the editor; unsaved words are never dropped for it."""
+        home = home_key(loaded, here)
+        if is_edited(file, words):
+            is_same = name == file.name and home == file.home
+            problem = None if is_same else f"{file.name} has words that are not saved. Save or reload it first."
+            return MemoryFace(file, problem=problem)
+        return self.reload(loaded, name, file, here)
+
+    def reload(self, loaded: Loaded, name: str, file: OpenFile, here: str = "") -> MemoryFace:
+        """Take what stands on disk, whatever the editor holds."""
+        home = home_key(loaded, here)
+        at = home_of(loaded, home) or loaded
+        try:
+            at.assistant.workspace.memory_path(name)
+            # The folder before the file: what changes between the two is seen at the next look.
+            files = known_files(at)
+            note = at.assistant.notes.read(name)
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+        is_same = (name, home) == (file.name, file.home)
+        kept = file if home == file.home else OpenFile(home=home)
+        opened = replace(opened_file(kept, note), has_history=file.has_history and is_same)
+        return self._drawn(at, opened, note.text, files)
+
+    def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryFace:
+        """Open the note of a day."""
+        at = home_of(loaded, file.home) or loaded
+        if any(known.name == f"memory/{day}.md" for known in known_files(at)):
+            return self.open(loaded, f"memory/{day}.md", file, words, file.home)
+        return MemoryFace(file, problem=f"There is no note of {day or 'that day'}.")
+
+    def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryFace:
+        """Show the notes of a month in the list, or no longer."""
+        at = home_of(loaded, file.home) or loaded
+        file = replace(file, month="" if month == file.month else month)
+        return self._refreshed(at, file, file.state or "saved", known_files(at))
+
+    def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
+        """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
+        at = home_of(loaded, file.home)
+        if not file.name or words is None:
+            return MemoryFace(file, problem=_LOST if file.given else None)
+        if at is None:
+            return MemoryFace(file, problem=_GONE)
+        try:
+            note = at.assistant.notes.read(file.name)
+            merged = _merged(file, words, note)
+            if merged.conflicts:
+                return self._conflict(file, note, merged)
+            return self._written(at, file, words, merged.text, note.digest)
+        except ConflictError:
+            # Somebody wrote between the reading and the writing: the next look tells.
+            return MemoryFace(file, problem=f"{file.name} is being written to at this moment. Save again.")
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+
+    def decide(self, loaded: Loaded, file: OpenFile, words: str | None, *, keeps_both: bool) -> MemoryFace:
+        """Write the editor's words over those the person was shown, or beside them; not over what came later."""
+        at = home_of(loaded, file.home)
+        if not file.name or words is None:
+            return MemoryFace(file)
+        if at is None:
+            return MemoryFace(file, problem=_GONE)
+        try:
+            note = at.assistant.notes.read(file.name)
+            merged = _merged(file, words, note)
+            if note.digest != file.told_digest and merged.conflicts:
+                return self._conflict(file, note, merged)
+            text = merged.text if keeps_both else as_file_text(words)
+            return self._written(at, file, words, text, note.digest)
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+
+    def poll(self, loaded: Loaded, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
+        """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
+        home, has_words = home_key(loaded, here), is_edited(file, words)
+        if not file.name or (file.home != home and not has_words):
+            return self._switched(loaded, file, here)
+        at = home_of(loaded, file.home)
+        if at is None:
+            return MemoryFace(replace(file, state="gone"), head=_head(file, "the sample is over"))
+        state = "not saved" if has_words else "saved"
+        files = known_files(at)
+        if _listed_mark(files, file) == file.listed and file.told_digest == file.base_digest:
+            # Nothing in the folder has changed, so nothing is read.
+            return self._stated(file, state)
+        try:
+            note = at.assistant.notes.read(file.name)
+        except PalimpsestError as error:
+            return MemoryFace(file, head=_head(file, str(error)))
+        if note.digest != file.base_digest:
+            if not has_words:
+                return self._drawn(at, opened_file(file, note), note.text, files)
+            if file.told_digest != note.digest:
+                return self._told(file, note, _merged(file, words or "", note))
+        return self._refreshed(at, file, state, files)
+
+    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None, here: str = "") -> MemoryFace:
+        """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
+
+        Words whose file cannot be told are left in the editor.
+        """
+        if file.given == given:
+            return MemoryFace(file)
+        home = home_key(loaded, here)
+        at = home_of(loaded, home) or loaded
+        files = known_files(at)
+        found = [note for note in _readable(at, files) if mark_of(note.text) == given]
+        if words is None or mark_of(words) == given:
+            return self.reload(loaded, found[0].name, file, here) if found else self._switched(loaded, file, here)
+        if len(found) != 1:
+            lost = OpenFile(home=home, given=given)
+            return MemoryFace(lost, head=_head(lost, _LOST))
+        return self._refreshed(at, opened_file(OpenFile(home=home), found[0]), "not saved", files)
+
+    def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+        """What changed on disk since the file was opened."""
+        at = home_of(loaded, file.home) or loaded
+        diff = unified_diff(file.base, at.assistant.notes.read(file.name).text, file.name)
+        return MemoryFace(file, banner=str(card("disk_changes", name=file.name, diff=diff_html(diff))))
+
+    def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+        """Show the changes of the open file, or no longer."""
+        at = home_of(loaded, file.home) or loaded
+        file = replace(file, has_history=not file.has_history)
+        digest = at.assistant.notes.read(file.name).digest
+        return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(at, file, digest))
+
+    def restore(self, loaded: Loaded, file: OpenFile, words: str | None, change_id: str) -> MemoryFace:
+        """Write the version that a change of the open file left; that is a change of its own."""
+        at = home_of(loaded, file.home) or loaded
+        log, notes = at.assistant.memory_log, at.assistant.notes
+        change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
+        if change is None:
+            return MemoryFace(file, problem="That version belongs to another file. Nothing was done.")
+        if is_edited(file, words):
+            return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
+        try:
+            # Whatever stands there now, also what this tab has not shown yet, is in the history before it is replaced.
+            notes.save(file.name, log.text_after(change), notes.read(file.name).digest, WRITER)
+        except ConflictError:
+            return MemoryFace(file, problem=f"{file.name} was changed by someone else just now. Nothing was restored.")
+        except PalimpsestError as error:
+            return MemoryFace(file, problem=str(error))
+        return self.reload(loaded, file.name, file, file.home)
+
+    def _switched(self, loaded: Loaded, file: OpenFile, here: str) -> MemoryFace:
+        """Another home, or the first look at one: the same file of it where there is one."""
+        at = home_of(loaded, home_key(loaded, here)) or loaded
+        names = {known.name for known in known_files(at)}
+        face = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file, here)
+        return replace(face, problem=None, head=_head(file, face.problem)) if face.problem else face
+
+    def _written(self, at: Loaded, file: OpenFile, words: str, text: str, base_digest: str) -> MemoryFace:
+        """Save, and give the editor what the file holds now where that is not what it has."""
+        change = at.assistant.notes.save(file.name, text, base_digest, WRITER)
+        files = known_files(at)
+        note = at.assistant.notes.read(file.name)
+        if change is not None and note.digest != change.digest:
+            # Somebody wrote since; the next look takes that up.
+            note = Note(file.name, at.assistant.memory_log.text_after(change), change.digest)
+        return self._drawn(
+            at, opened_file(file, note), None if mark_of(note.text) == mark_of(words) else note.text, files
+        )
+
+    def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+        file = replace(file, told_digest=note.digest, state="not saved")
+        diff = diff_html(_overlap_diff(merged.conflicts))
+        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("conflict", name=file.name, diff=diff)))
+
+    def _told(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+        """The disk changed under the person's words."""
+        if merged.conflicts:
+            return self._conflict(file, note, merged)
+        file = replace(file, told_digest=note.digest, state="not saved")
+        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("will_merge", name=file.name)))
+
+    def _drawn(self, at: Loaded, file: OpenFile, text: str | None, files: list[KnownFile]) -> MemoryFace:
+        face = self._refreshed(at, replace(file, listed=""), "saved", files)
+        return replace(
+            face,
+            head=_head(face.file, "saved"),
+            text=text,
+            banner="",
+            history=_history(at, file, file.base_digest),
+        )
+
+    def _refreshed(self, at: Loaded, file: OpenFile, state: str, files: list[KnownFile]) -> MemoryFace:
+        newest_ns = max((known.changed_ns for known in files), default=0)
+        file = replace(file, since_ns=file.since_ns or newest_ns)
+        for known in files:
+            if known.name == file.name:
+                file = replace(file, seen=with_seen(file.seen, known))
+        mark = _listed_mark(files, file)
+        face = self._stated(replace(file, listed=mark), state)
+        return face if mark == file.listed else replace(face, files=self._list.html(at, files, _view(file)))
+
+    def _stated(self, file: OpenFile, state: str) -> MemoryFace:
+        head = _head(file, state) if state != file.state else None
+        return MemoryFace(replace(file, state=state), head=head)
+
+
+def _readable(at: Loaded, files: list[KnownFile]) -> Iterator[Note]:
+    for known in files:
+        with suppress(PalimpsestError):
+            yield at.assistant.notes.read(known.name)
+
+
+def home_key(loaded: Loaded, session_id: str) -> str:
+    """The conversation itself where it has a home of its own, as the sample does; else empty."""
+    return "" if loaded.assistant.at_home(session_id) is loaded.assistant else session_id
+
+
+def home_of(loaded: Loaded, home: str) -> Loaded | None:
+    """The assistant in that home; None where the sample it was made for is over."""
+    if not home:
+        return loaded
+    assistant = loaded.assistant.at_home(home)
+    return None if assistant is loaded.assistant else replace(loaded, assistant=assistant)
+
+
+def _merged(file: OpenFile, words: str, note: Note) -> Merge:
+    mine = as_file_text(words)
+    if note.digest == file.base_digest:
+        return Merge(mine, ())
+    # The editor was given the text without the space around it.
+    return merge(as_file_text(file.base.strip()), mine, note.text)
+
+
+def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
+    lines: list[str] = []
+    for number, conflict in enumerate(conflicts, 1):
+        lines.append(f"@@ {number} of {len(conflicts)}: on disk (−), yours (+) @@")
+        lines += [f"-{line}" for line in conflict.theirs.split("\n")]
+        lines += [f"+{line}" for line in conflict.mine.split("\n")]
+    return "\n".join(lines)
+
+
+def _view(file: OpenFile) -> ListView:
+    return ListView(file.name, file.month, file.since_ns, file.seen, bool(file.home))
+
+
+def _listed_mark(files: list[KnownFile], file: OpenFile) -> str:
+    return list_mark(files, _view(file))
+
+
+def _head(file: OpenFile, state: str) -> str:
+    return str(
+        card(
+            "memory_head",
+            name=file.name,
+            state=state,
+            is_edited=state != "saved",
+            has_history=file.has_history,
+            given=file.given,
+        )
+    )
+
+
+def _history(at: Loaded, file: OpenFile, digest: str) -> str:
+    if not file.has_history:
+        return ""
+    log = at.assistant.memory_log
+    changes = log.history(file.name)
+
+    def writer(change: MemoryChange) -> str:
+        return writer_of(log, change, is_first=change is changes[0])
+
+    return str(history_html(file.name, changes, digest, writer))

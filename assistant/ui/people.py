@@ -1,0 +1,53 @@
+"""Whose assistant is opened for whoever asks: the owner's, that of another person who signed in, or a guest's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.config.accounts import Account
+from assistant.config.settings import Settings, load_settings
+from assistant.storage.workspace import Workspace
+
+
+def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
+    """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
+    if settings.has_guests:
+        return open_guest(settings, address)
+    member = next((account for account in settings.accounts[1:] if account.name == person), None)
+    return open_member(settings, member, address) if member else open_assistant(settings, address)
+
+
+@asynccontextmanager
+async def open_guest(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
+    """The assistant of one visitor; their words go with its home when it closes."""
+    with TemporaryDirectory(prefix="palimpsest-", ignore_cleanup_errors=True) as folder:
+        guest = _as_guest(settings, Path(folder))
+        async with open_assistant(guest, address, read_settings=lambda: guest) as assistant:
+            yield assistant
+
+
+def open_member(settings: Settings, account: Account, address: str = "") -> AbstractAsyncContextManager[Assistant]:
+    """The assistant of a person beside the owner, whose settings are made of the owner's also when read once more."""
+    return open_assistant(
+        _as_member(settings, account),
+        address,
+        read_settings=lambda: _as_member(load_settings(settings.home), account),
+    )
+
+
+def _as_guest(settings: Settings, folder: Path) -> Settings:
+    """What a visitor of a public page runs on: the built-in assistant, no tools, a home that is thrown away."""
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off", "embedder": "none"})
+
+
+def _as_member(settings: Settings, account: Account) -> Settings:
+    """What a person beside the owner runs on: a home of their own, the owner's model, and no tools on the machine.
+
+    Whoever approves their own calls could read the owner's home.
+    """
+    home = Workspace(settings.home).users_folder / account.folder
+    return settings.model_copy(update={"home": home, "tools": "off"})

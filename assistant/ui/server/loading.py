@@ -1,0 +1,61 @@
+"""The assistant that the page waits for: it stands before there is one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assistant.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.assembly.assistant import Assistant
+
+Opener = Callable[[str, str], "AbstractAsyncContextManager[Assistant]"]
+"""Opens the assistant of a person (empty: of the one owner), whose page is at an address. Called in a worker thread,
+as it may import much; the context is entered in the page's event loop."""
+
+TokenCount = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The assistant and a counter that fits its model."""
+
+    assistant: Assistant
+    count_tokens: TokenCount
+
+
+class Loading:
+    """The assistant that is about to be there: the page stands before it does."""
+
+    def __init__(self) -> None:
+        self._done = asyncio.Event()
+        self._loaded: Loaded | None = None
+        self._error: PalimpsestError | None = None
+
+    @property
+    def loaded(self) -> Loaded | None:
+        """The assistant, or None while it loads or when it failed."""
+        return self._loaded
+
+    def finish(self, loaded: Loaded) -> None:
+        """Say that the assistant is there."""
+        self._loaded = loaded
+        self._done.set()
+
+    def fail(self, error: PalimpsestError) -> None:
+        """Say why there will be none, or is none any more."""
+        self._loaded = None
+        self._error = error
+        self._done.set()
+
+    async def ready(self) -> Loaded:
+        """Wait for the assistant; raises what loading raised."""
+        await self._done.wait()
+        if self._loaded is None:
+            raise self._error or PalimpsestError("The assistant was not loaded.")
+        return self._loaded

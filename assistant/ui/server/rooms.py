@@ -1,0 +1,176 @@
+"""One room for each person on the page: their assistant, and the desks that serve their tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+
+import gradio as gr
+
+from assistant.errors import PalimpsestError
+from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.live import LiveViews
+from assistant.ui.event_values import tab_of
+from assistant.ui.memory.memory_panel import MemoryDesk
+from assistant.ui.memory.memory_tasks import TaskDesk
+from assistant.ui.memory.open_files import OpenFiles
+from assistant.ui.server.loading import Loading
+
+IDLE_SECONDS = 1_800.0
+"""How long a room stays open that no tab has asked anything of; an open tab asks every few seconds."""
+MAX_ROOMS = 24
+"""Open at once: each holds an index, and some 150 MB of weights where vectors are made on this machine."""
+AWAY_SECONDS = 300.0
+"""How long nobody must have asked anything of a room that is closed because the page is full and somebody waits."""
+SWEEP_SECONDS = 60.0
+_MAX_TABS = 10_000
+_FULL = (
+    "As many people are here as this page has room for. Come back in some minutes, or run Palimpsest on a machine "
+    "of your own."
+)
+_CLOSED = "This page was away for long and its room was closed. Load it again."
+_FOREIGN_TAB = "This tab was opened by somebody else. Load the page again."
+
+log = logging.getLogger(__name__)
+
+WhoAsks = Callable[[gr.Request], str]
+"""The person behind a request; everything that is theirs hangs on this word."""
+KeepOpen = Callable[[str, Loading], Coroutine[None, None, None]]
+"""Loads the assistant of a person and keeps it open until cancelled."""
+
+
+class Room:
+    """What one person has on the page."""
+
+    def __init__(self) -> None:
+        self.loading = Loading()
+        self.views = LiveViews()
+        self.chat = ChatDesk(self.loading, self.views)
+        self.memory = MemoryDesk()
+        self.tasks = TaskDesk()
+        self.files = OpenFiles()
+        self.seen_seconds = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a turn runs that nobody may cut."""
+        loaded = self.loading.loaded
+        return loaded is not None and any(one.is_running for one in loaded.assistant.conversations.all_open())
+
+
+class Rooms:
+    """Opens a room when its person comes and closes it when they have been gone for long; lives in the page's loop."""
+
+    def __init__(
+        self, who_asks: WhoAsks, keep_open: KeepOpen, now_seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._who_asks = who_asks
+        self._keep_open = keep_open
+        self._now_seconds = now_seconds
+        self._rooms: dict[str, Room] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closing: dict[asyncio.Task[None], str] = {}
+        # A tab's state is kept under a name the browser chooses, so nobody may use the name of another's tab.
+        self._tabs: dict[str, str] = {}
+
+    def enter(self, request: gr.Request) -> Room:
+        """The room of whoever asks, opened now where it was not; one that says why where they cannot have it."""
+        try:
+            person = self._person(request)
+            room = self._rooms.get(person) or self.open(person)
+        except PalimpsestError as error:
+            room = Room()
+            room.loading.fail(error)
+        room.seen_seconds = self._now_seconds()
+        return room
+
+    def entered(self, request: gr.Request) -> Room | None:
+        """The room of whoever asks if it is open."""
+        try:
+            room = self._rooms.get(self._person(request))
+        except PalimpsestError:
+            return None
+        if room is not None:
+            room.seen_seconds = self._now_seconds()
+        return room
+
+    def open(self, person: str) -> Room:
+        """Open the room of a person before they ask. Raises `PalimpsestError` when there is no place left.
+
+        Where the page is full, the room that was left longest ago is closed for it.
+        """
+        waits_for = {person}
+        if len(self._rooms) >= MAX_ROOMS:
+            away = self._left_before(self._now_seconds() - AWAY_SECONDS)
+            if not away:
+                raise PalimpsestError(_FULL)
+            longest = min(away, key=lambda one: self._rooms[one].seen_seconds)
+            self._begin_to_close(longest)
+            waits_for.add(longest)
+        room = self._rooms[person] = Room()
+        room.seen_seconds = self._now_seconds()
+        # Nobody may open a home that is not closed yet, nor hold the memory of one more.
+        closing = [task for task, whose in self._closing.items() if whose in waits_for]
+        task = asyncio.create_task(self._keep_open_after(closing, person, room.loading), name="room")
+        task.add_done_callback(lambda task: _tell_failure(task, room.loading))
+        self._tasks[person] = task
+        return room
+
+    async def close_idle(self) -> None:
+        """Close the rooms that nobody has asked anything of for half an hour and where no turn runs."""
+        for person in self._left_before(self._now_seconds() - IDLE_SECONDS):
+            await self._begin_to_close(person)
+
+    async def keep_sweeping(self) -> None:
+        """Close idle rooms once a minute, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            await self.close_idle()
+
+    async def close(self) -> None:
+        """Close all of them; every turn ends, every flush writes."""
+        for person in list(self._rooms):
+            self._begin_to_close(person)
+        await asyncio.gather(*self._closing)
+
+    def _left_before(self, seconds: float) -> list[str]:
+        return [person for person, room in self._rooms.items() if room.seen_seconds < seconds and not room.is_busy]
+
+    def _begin_to_close(self, person: str) -> asyncio.Task[None]:
+        """From now on the person has no room; who comes back meanwhile gets a new one, which waits for this."""
+        room, task = self._rooms.pop(person), self._tasks.pop(person)
+        self._tabs = {tab: known for tab, known in self._tabs.items() if known != person}
+        closing = asyncio.create_task(_close(room, task), name="closing a room")
+        self._closing[closing] = person
+        closing.add_done_callback(self._closing.pop)
+        return closing
+
+    async def _keep_open_after(self, closing: Sequence[asyncio.Task[None]], person: str, loading: Loading) -> None:
+        if closing:
+            await asyncio.wait(closing)
+        await self._keep_open(person, loading)
+
+    def _person(self, request: gr.Request) -> str:
+        person, tab = self._who_asks(request), tab_of(request)
+        if self._tabs.setdefault(tab, person) != person:
+            raise PalimpsestError(_FOREIGN_TAB)
+        while len(self._tabs) > _MAX_TABS:
+            del self._tabs[next(iter(self._tabs))]
+        return person
+
+
+async def _close(room: Room, task: asyncio.Task[None]) -> None:
+    await room.views.close()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    room.loading.fail(PalimpsestError(_CLOSED))
+
+
+def _tell_failure(task: asyncio.Task[None], loading: Loading) -> None:
+    """Whoever waits for an assistant that cannot be opened is told so, whatever went wrong."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        log.error("a room could not be opened", exc_info=error)
+        loading.fail(PalimpsestError(f"The assistant cannot be opened: {error or type(error).__name__}."))

@@ -1,0 +1,58 @@
+"""A tool that fails says so in words, whatever it raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from agentscope.state import AgentState
+from agentscope.tool import ToolResponse
+
+from assistant.agent.tools.own_tool import own_tool
+from assistant.agent.tools.tool_backend import ToolBackend
+from assistant.agent.tools.toolkit import build_toolkit
+from assistant.messages.blocks import TextBlock, ToolCallBlock, ToolResultState
+
+
+class BrokenBackend(ToolBackend):
+    def __init__(self, folder: Path, error: Exception) -> None:
+        super().__init__(folder, folder, lambda path: False, lambda path, text: None)
+        self._error = error
+
+    async def getcwd(self) -> str:
+        raise self._error
+
+    async def exec_shell(self, command: list[str], **_: object) -> None:  # type: ignore[override]
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("call_name", "arguments"),
+    [
+        ("Glob", '{"pattern": "*"}'),
+        ("Grep", '{"pattern": "a"}'),
+        ("count_words", "{}"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(AssertionError(), "{name} failed: AssertionError"), (ValueError("no such thing"), "no such thing")],
+    ids=["without a word", "with words"],
+)
+async def test_a_failure_has_words(tmp_path: Path, call_name: str, arguments: str, error: Exception, told: str) -> None:
+    async def count_words() -> None:
+        raise error
+
+    toolkit = build_toolkit(
+        backend=BrokenBackend(tmp_path, error),
+        start_folder=tmp_path,
+        skills=None,
+        language="en",
+        has_file_tools=True,
+        own_tools=[own_tool(count_words, "Counts words.")],  # type: ignore[arg-type]
+    )
+    call = ToolCallBlock(id="call_1", name=call_name, input=arguments)
+    *_, last = [chunk async for chunk in toolkit.call_tool(call, AgentState())]
+    assert isinstance(last, ToolResponse)
+    said = "".join(block.text for block in last.content if isinstance(block, TextBlock))
+    assert (last.state, said) == (ToolResultState.ERROR, told.format(name=call_name))

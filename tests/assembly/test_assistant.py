@@ -1,0 +1,74 @@
+"""A home is opened by one process, with what its settings and its model allow."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from assistant.assembly.home import open_store
+from assistant.errors import HomeInUseError, SessionNotFoundError
+from assistant.memory.log import Origin
+from assistant.messages.events import MemoryChanged
+from assistant.models.scripted import ScriptedModel
+from tests.fakes.home import home_settings, say, scripted_assistant, text
+
+
+async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([])):
+        with pytest.raises(HomeInUseError):
+            async with scripted_assistant(home, ScriptedModel([])):
+                pass
+
+
+async def test_a_home_can_be_looked_at_while_it_is_open(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        summaries = open_store(home_settings(home)).sessions.list()
+
+    assert [(summary.session_id, summary.title) for summary in summaries] == [(conversation.session_id, "Hi")]
+
+
+async def test_a_memory_file_that_changes_is_told_in_its_conversation_and_in_the_next_prompt(home: Path) -> None:
+    model = ScriptedModel([[text("Hello.")], [text("Hello, Captain.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        start = conversation.next_number
+        soul = assistant.notes.read("SOUL.md")
+        assistant.notes.save(
+            "SOUL.md", f"{soul.text}\nSay Captain.\n", soul.digest, Origin("owner", conversation.session_id)
+        )
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+        await say(assistant, conversation, "Hi again")
+
+    assert [event.path for event in told if isinstance(event, MemoryChanged)] == ["SOUL.md"]
+    prompts = [request.messages[0].get_text_content() or "" for request in model.requests]
+    assert ["Say Captain." in prompt for prompt in prompts] == [False, True]
+
+
+async def test_what_another_thread_writes_wakes_a_reader_that_waits(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        told = conversation.follow(conversation.next_number)
+        waiting = asyncio.ensure_future(anext(told))
+        await asyncio.sleep(0)
+        origin = Origin("owner", conversation.session_id)
+        soul = assistant.notes.read("SOUL.md")
+        # Before an event is told in the loop, no reader in it may be woken from outside.
+        async with asyncio.timeout(20):
+            await asyncio.to_thread(assistant.notes.save, "SOUL.md", "Say Captain.", soul.digest, origin)
+            assert isinstance((await waiting).event, MemoryChanged)
+        await told.aclose()
+
+
+async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Hi")
+        await assistant.conversations.trash(conversation.session_id)
+        with pytest.raises(SessionNotFoundError):
+            assistant.conversations.open(conversation.session_id)

@@ -1,0 +1,69 @@
+"""The doctor looks at the home, the model and the machine, and says what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assistant.cli.doctor import Finding, examine, findings_json, findings_text
+from assistant.config.settings import Settings
+from tests.fakes.home import home_settings
+from tests.fakes.players import SequencePlayer
+from tests.fakes.provider import StrictProvider
+
+
+async def found(settings: Settings) -> dict[str, Finding]:
+    return {finding.name: finding for finding in await examine(settings)}
+
+
+async def test_a_home_with_a_model_is_well(home: Path) -> None:
+    with StrictProvider(SequencePlayer()) as provider:
+        findings = await found(home_settings(home, provider="openai", base_url=provider.base_url))
+
+    assert findings["home"] == Finding("home", "ok", f"{home}, 0 conversations")
+    assert findings["model"].state == "ok"
+    assert findings["model"].text.startswith("strict-7b, window 16,000 tokens. ")
+
+
+async def test_the_offline_assistant_is_a_warning(home: Path) -> None:
+    assert (await found(home_settings(home, provider="offline")))["model"].state == "warning"
+
+
+async def test_a_server_that_does_not_answer_is_an_error(home: Path) -> None:
+    with StrictProvider(SequencePlayer()) as provider:
+        address = provider.base_url
+    assert (await found(home_settings(home, provider="openai", base_url=address)))["model"].state == "error"
+
+
+async def test_damaged_lines_of_the_journal_are_counted(home: Path) -> None:
+    (home / "dialog").mkdir(parents=True)
+    (home / "dialog" / "2026-11-30.jsonl").write_text('{"session_id":"a","kind":\nnot a row\n', encoding="utf-8")
+    finding = (await found(home_settings(home, provider="offline")))["home"]
+
+    assert finding == Finding("home", "warning", f"{home}: 2 lines of the journal are damaged and left as is.")
+
+
+def test_findings_are_lines_for_a_person_and_json_for_a_program() -> None:
+    findings = [Finding("home", "ok", "fine"), Finding("model", "error", "No key.")]
+
+    assert findings_text(findings) == "✓ home: fine\n✗ model: No key."
+    assert json.loads(findings_json(findings)) == [
+        {"name": "home", "state": "ok", "text": "fine"},
+        {"name": "model", "state": "error", "text": "No key."},
+    ]
+
+
+async def test_mcp_servers_are_listed_and_what_is_wrong_with_one_is_told(home: Path) -> None:
+    home.mkdir()
+    told: list[Finding] = []
+    for servers in ('{"web": {"url": "https://example.org"}}', '{"web": {}}'):
+        (home / "mcp.json").write_text(f'{{"mcpServers": {servers}}}', encoding="utf-8")
+        told += [one for one in await examine(home_settings(home, provider="offline")) if one.name == "MCP servers"]
+    assert told == [
+        Finding("MCP servers", "ok", "web"),
+        Finding(
+            "MCP servers",
+            "warning",
+            "The MCP server 'web' in mcp.json cannot be used: it needs either a command or a url.",
+        ),
+    ]

@@ -1,0 +1,194 @@
+"""Settings come from the environment, then the home's `.env`, then the defaults; a bad one is one clear line."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from assistant.config.settings import Settings, default_home, load_settings, variable_names
+from assistant.errors import SettingsError
+
+KEY = "sk-0123456789abcdef"
+
+
+def write_env_file(home: Path, *lines: str) -> None:
+    """Put a `.env` into the home."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / ".env").write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_without_anything_set_the_defaults_stand(home: Path) -> None:
+    settings = load_settings()
+    chosen = settings.model_dump(
+        include={"home", "provider", "model", "policy", "tools", "max_steps", "language", "port"}
+    )
+    assert chosen == {
+        "home": home,
+        "provider": "auto",
+        "model": "",
+        "policy": "copaw",
+        "tools": "ask",
+        "max_steps": 200,
+        "language": "auto",
+        "port": None,
+    }
+
+
+def test_a_home_given_by_flag_wins_over_the_variable(home: Path, tmp_path: Path) -> None:
+    assert load_settings().home == home
+    assert load_settings(tmp_path / "other").home == tmp_path / "other"
+
+
+def test_a_relative_home_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_settings(Path("here")).home == tmp_path / "here"
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_env_file(home, "PALIMPSEST_MODEL=from-file", "PALIMPSEST_MAX_STEPS=7")
+    monkeypatch.setenv("PALIMPSEST_MODEL", "from-environment")
+    settings = load_settings()
+    assert (settings.model, settings.max_steps, settings.recent_n) == ("from-environment", 7, None)
+
+
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_MAX_STEPS", "")
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", "")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1234/v1")
+    settings = load_settings()
+    assert (settings.max_steps, settings.base_url) == (200, "http://127.0.0.1:1234/v1")
+
+
+def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", "http://127.0.0.1:2/v1/")
+    assert load_settings().base_url == "http://127.0.0.1:2/v1"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        (
+            "PALIMPSEST_PROVIDER",
+            "gpt",
+            "PALIMPSEST_PROVIDER: 'gpt' is not possible: Input should be 'auto', 'dashscope', 'openai' or 'offline'.",
+        ),
+        (
+            "PALIMPSEST_TIMEZONE",
+            "Mars/Base",
+            "PALIMPSEST_TIMEZONE: 'Mars/Base' is not possible: not an IANA time zone such as Europe/Berlin.",
+        ),
+        (
+            "MEMORY_STORE_BACKEND",
+            "other",
+            "MEMORY_STORE_BACKEND: 'other' is not possible: "
+            "Input should be 'auto', 'chroma', 'chroma-server' or 'local'.",
+        ),
+        (
+            "PALIMPSEST_MEMORY_COMPACT_RATIO",
+            "1.5",
+            "PALIMPSEST_MEMORY_COMPACT_RATIO: '1.5' is not possible: Input should be less than or equal to 0.95.",
+        ),
+        (
+            "OPENAI_BASE_URL",
+            "localhost:11434",
+            "OPENAI_BASE_URL: 'localhost:11434' is not possible: not an address such as http://127.0.0.1:11434/v1.",
+        ),
+        ("PALIMPSEST_MODLE", "x", "PALIMPSEST_MODLE: is not a setting. Did you mean PALIMPSEST_MODEL?"),
+        ("PALIMPSEST_QQQQ", "x", "PALIMPSEST_QQQQ: is not a setting. The README lists the variables."),
+    ],
+    ids=["choice", "time zone", "foreign name", "number", "address", "misspelt", "unknown"],
+)
+@pytest.mark.parametrize("is_in_file", [False, True], ids=["environment", "file"])
+def test_a_bad_value_is_one_line_that_names_the_variable(
+    variable: str, value: str, line: str, is_in_file: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_in_file:
+        write_env_file(home, f"{variable}={value}")
+    else:
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == line
+    assert caught.value.variable == variable
+
+
+def test_a_file_that_cannot_be_read_is_named(home: Path) -> None:
+    home.mkdir()
+    (home / ".env").write_bytes(b"PALIMPSEST_MODEL=\xff\xfe")
+    with pytest.raises(SettingsError, match=r"\.env: cannot be read"):
+        load_settings()
+
+
+@pytest.mark.parametrize("variable", ["PALIMPSEST_API_KEY", "DASHSCOPE_API_KEY", "OPENAI_API_KEY", "EMBEDDING_API_KEY"])
+def test_a_secret_shows_in_no_text_made_of_the_settings(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, KEY)
+    settings = load_settings()
+    assert KEY not in f"{settings!r} {settings} {settings.model_dump()}"
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", f"https://me:{KEY}@example.org/v1")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert KEY not in str(caught.value)
+
+
+def test_a_space_is_told_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not load_settings().is_space
+    monkeypatch.setenv("SPACE_ID", "owner/name")
+    assert load_settings().is_space
+
+
+def test_the_default_home_is_in_the_persons_folder() -> None:
+    assert default_home() == Path.home() / ".palimpsest"
+
+
+def test_every_setting_is_documented_where_it_stands() -> None:
+    tree = ast.parse(Path(load_settings.__code__.co_filename).read_text(encoding="utf-8"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef)).body
+    documented = {
+        field.target.id
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr)
+    }
+    assert documented == set(Settings.model_fields)
+
+
+def test_the_names_of_a_setting_are_told_the_winner_first() -> None:
+    assert variable_names("max_steps") == ("PALIMPSEST_MAX_STEPS",)
+    assert variable_names("memory_store_url") == ("MEMORY_STORE_URL",)
+    assert variable_names("base_url") == ("PALIMPSEST_BASE_URL", "OPENAI_BASE_URL")
+
+
+def test_people_who_may_sign_in_are_read_in_order_and_their_hashes_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    password_hash = "scrypt.2.1.1." + "00" * 16 + "." + "11" * 32
+    monkeypatch.setenv("PALIMPSEST_USERS", f"ada:{password_hash},ben:{password_hash}")
+    settings = load_settings()
+    assert [account.name for account in settings.accounts] == ["ada", "ben"]
+    assert password_hash not in f"{settings!r} {settings} {settings.model_dump()}"
+
+
+def test_a_wrong_pair_is_told_without_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_USERS", f"ada:{KEY}")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        "PALIMPSEST_USERS: (hidden) is not possible: what stands after 'ada' is no hash; "
+        "`palimpsest hash-password` makes one."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "users", "expected"),
+    [("", "", False), ("0.0.0.0", "", True), ("0.0.0.0", "ada:scrypt.2.1.1." + "00" * 16 + "." + "11" * 32, False)],
+    ids=["loopback", "reachable", "signed in"],
+)
+def test_only_a_page_that_others_reach_without_signing_in_has_guests(host: str, users: str, expected: bool) -> None:
+    assert Settings(host=host, users=SecretStr(users)).has_guests is expected

@@ -1,0 +1,130 @@
+"""A message is written anew: what would leave is told first, and nothing is sent that was not told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.edit_box import Draft, note_html
+from assistant.ui.chat.face import Face, Tab
+from assistant.ui.chat.live import LiveViews
+from assistant.ui.server.loading import Loaded, Loading
+from tests.fakes.conversation import FakeAssistant, FakeConversation, fake_assistant
+
+TAB = Tab("s1")
+FIRST = "s1-turn-1-question"
+DRAFT = Draft("s1", FIRST, 3)
+
+
+@pytest.fixture
+def assistant(home: Path) -> FakeAssistant:
+    """An assistant whose turns take no time."""
+    return fake_assistant(home, pace_seconds=0.0)
+
+
+@pytest.fixture
+async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
+    """The centre of the page, with a conversation of two turns."""
+    loading, views = Loading(), LiveViews()
+    loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
+    desk = ChatDesk(loading, views)
+    assistant.conversations.add("s1", "Dentist")
+    for text in ("one", "two"):
+        await last(desk.send(text, TAB, "tab"))
+    yield desk
+    await views.close()
+
+
+@pytest.fixture
+def conversation(assistant: FakeAssistant, desk: ChatDesk) -> FakeConversation:
+    """That conversation."""
+    return assistant.conversations.known["s1"]
+
+
+async def last(faces: AsyncIterator[Face]) -> Face:
+    """What the page shows in the end."""
+    return [face async for face in faces][-1]
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        (0, "the model no longer sees the old one"),
+        (1, "<b>1 message after it</b> leaves the context with that: the model no longer sees it"),
+        (1_200, "<b>1,200 messages after it</b> leave the context with that: the model no longer sees them"),
+    ],
+)
+def test_the_box_says_what_leaves_and_what_stays(later: int, words: str) -> None:
+    note = note_html(Draft("s1", "m1", later))
+    assert words in note
+    assert "Every word stays in the journal, and search still finds it." in note
+
+
+async def test_the_pencil_opens_the_box_with_the_message_and_what_would_leave(desk: ChatDesk) -> None:
+    face = await last(desk.act("edit", FIRST, TAB, "tab"))
+    assert (face.draft, face.edit_text) == (DRAFT, "one")
+    assert "3 messages after it" in str(face.edit_note)
+
+
+async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
+    desk: ChatDesk, conversation: FakeConversation
+) -> None:
+    faces = [face async for face in desk.send_again(" one, but better ", DRAFT, TAB, "tab")]
+    assert (faces[0].draft, faces[0].edit_text) == (Draft(), "")
+    shown = str(faces[-1].messages)
+    assert "You said: **one, but better**" in shown
+    assert "You said: **two**" not in shown
+    assert conversation.dropped == {FIRST, "s1-turn-2-question"}
+
+
+async def test_what_was_not_told_does_not_leave(desk: ChatDesk, conversation: FakeConversation) -> None:
+    await last(desk.send("three", TAB, "other tab"))
+    with pytest.warns(UserWarning, match="went on meanwhile"):
+        face = await last(desk.send_again("one, but better", DRAFT, TAB, "tab"))
+    assert (face.draft, face.edit_text) == (Draft("s1", FIRST, 5), "one, but better")
+    assert conversation.dropped == set()
+
+
+async def test_nothing_empty_is_sent_again(desk: ChatDesk, conversation: FakeConversation) -> None:
+    with pytest.warns(UserWarning, match="Write something first"):
+        face = await last(desk.send_again(" \n", DRAFT, TAB, "tab"))
+    assert (face, conversation.dropped) == (Face(), set())
+
+
+@pytest.mark.parametrize("action", ["edit", "retry", "continue"])
+async def test_while_a_turn_runs_nothing_is_edited_or_tried_again(
+    desk: ChatDesk, conversation: FakeConversation, action: str
+) -> None:
+    conversation.ask("slow please")
+    with pytest.warns(UserWarning, match="A turn is running"):
+        assert await last(desk.act(action, FIRST, TAB, "tab")) == Face()
+    with pytest.warns(UserWarning, match="A turn is running"):
+        assert await last(desk.send_again("one, but better", DRAFT, TAB, "tab")) == Face()
+    await conversation.stop()
+    assert (conversation.dropped, conversation.retried, conversation.continued) == (set(), 0, 0)
+
+
+async def test_a_folded_message_is_not_edited(desk: ChatDesk, conversation: FakeConversation) -> None:
+    conversation.dropped.add(FIRST)
+    for act in (desk.act("edit", FIRST, TAB, "tab"), desk.send_again("one, but better", DRAFT, TAB, "tab")):
+        with pytest.warns(UserWarning, match="not in the context any more"):
+            assert await last(act) == Face()
+
+
+async def test_no_message_of_another_conversation_is_edited(desk: ChatDesk, assistant: FakeAssistant) -> None:
+    assistant.conversations.add("s2", "Other")
+    with pytest.warns(UserWarning, match="Nothing was done"):
+        await last(desk.act("edit", FIRST, Tab("s2"), "tab"))
+    with pytest.warns(UserWarning, match="Nothing was done"):
+        face = await last(desk.send_again("one, but better", DRAFT, Tab("s2"), "tab"))
+    assert face.draft == Draft()
+
+
+async def test_another_conversation_closes_the_box(desk: ChatDesk, assistant: FakeAssistant) -> None:
+    assistant.conversations.add("s2", "Other")
+    faces = [face async for face in desk.act("open-session", "s2", TAB, "tab")]
+    assert faces[0].draft == Draft()
+    assert [face async for face in desk.start_new("tab")][0].draft == Draft()

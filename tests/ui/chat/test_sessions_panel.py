@@ -1,0 +1,129 @@
+"""A conversation is renamed, moved to the trash, restored and deleted for good from the list."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assistant.errors import SessionNotFoundError
+from assistant.ui.cards import action
+from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.face import Face, Tab
+from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.sessions_panel import sessions_html, trash_html
+from assistant.ui.server.loading import Loaded, Loading
+from tests.fakes.conversation import FakeAssistant, FakeSession, fake_assistant, past_conversation
+
+NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=dt.UTC)
+QUESTION = "Delete 1 conversation for good?"
+
+
+@pytest.fixture
+def assistant(home: Path) -> FakeAssistant:
+    """Two conversations, the newer one about the dentist."""
+    assistant = fake_assistant(home, pace_seconds=0.0)
+    assistant.conversations.add("trip", "Lisbon trip", past_conversation(3))
+    assistant.conversations.add("s1", "Dentist")
+    return assistant
+
+
+@pytest.fixture
+async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
+    """The centre of the page."""
+    loading, views = Loading(), LiveViews()
+    loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
+    yield ChatDesk(loading, views)
+    await views.close()
+
+
+async def last(faces: AsyncIterator[Face]) -> Face:
+    """What the page shows in the end."""
+    return [face async for face in faces][-1]
+
+
+async def test_a_new_title_stands_in_the_list_and_over_the_conversation(desk: ChatDesk) -> None:
+    shown = await last(desk.act("rename-session", "s1 Teeth, on Friday", Tab("s1"), "tab"))
+    assert "Teeth, on Friday" in str(shown.sessions)
+    assert "Teeth, on Friday" in str(shown.top)
+
+
+async def test_an_empty_title_changes_nothing(desk: ChatDesk) -> None:
+    assert ">Dentist<" in str((await last(desk.act("rename-session", "s1  ", Tab("s1"), "tab"))).sessions)
+
+
+async def test_what_is_open_and_goes_to_the_trash_leaves_a_new_conversation(desk: ChatDesk) -> None:
+    shown = await last(desk.act("trash-session", "s1", Tab("s1"), "tab"))
+    assert isinstance(shown.tab, Tab)
+    assert shown.tab.session_id == ""
+    assert ">Dentist<" not in str(shown.sessions)
+    assert "Trash (1)" in str(shown.sessions)
+
+
+async def test_another_conversation_goes_to_the_trash_without_a_change_of_place(desk: ChatDesk) -> None:
+    shown = await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+    assert isinstance(shown.tab, Tab)
+    assert shown.tab.session_id == "s1"
+    assert "Lisbon trip" not in str(shown.sessions)
+
+
+async def test_a_conversation_is_restored_and_opened(desk: ChatDesk) -> None:
+    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+    opened = await last(desk.act("open-trash", "", Tab("s1"), "tab"))
+    assert action("restore-session", "trip") in str(opened.pane)
+    shown = await last(desk.act("restore-session", "trip", Tab("s1"), "tab"))
+    assert isinstance(shown.tab, Tab)
+    assert (shown.tab.session_id, shown.pane) == ("trip", "")
+
+
+async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
+    desk: ChatDesk, assistant: FakeAssistant, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+    asked = await last(desk.act("ask-empty-trash", "", Tab("s1"), "tab"))
+    assert QUESTION in str(asked.pane)
+    assert action("empty-trash", "1") in str(asked.pane)
+    done = await last(desk.act("empty-trash", "1", Tab("s1"), "tab"))
+    assert "1 conversation is gone for good" in capsys.readouterr().out
+    assert (done.pane, assistant.conversations.in_trash) == ("", {})
+
+
+async def test_a_trash_that_grew_since_the_question_is_asked_about_again(
+    desk: ChatDesk, assistant: FakeAssistant
+) -> None:
+    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+    asked = await last(desk.act("empty-trash", "7", Tab("s1"), "tab"))
+    assert QUESTION in str(asked.pane)
+    assert list(assistant.conversations.in_trash) == ["trip"]
+
+
+async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(desk: ChatDesk) -> None:
+    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+    found = await last(desk.act("open-message", "trip old-1-question", Tab("s1"), "tab"))
+    assert "Restore it to read it" in str(found.pane)
+    assert action("restore-session", "trip old-1-question") in str(found.pane)
+    shown = await last(desk.act("restore-session", "trip old-1-question", Tab("s1"), "tab"))
+    assert "Question 1" in str(shown.messages)
+    assert "Question 2" not in str(shown.messages)
+
+
+@pytest.mark.parametrize("name", ["rename-session", "trash-session", "restore-session"])
+async def test_an_unknown_conversation_is_refused(desk: ChatDesk, name: str) -> None:
+    with pytest.raises(SessionNotFoundError):
+        await last(desk.act(name, "none x", Tab("s1"), "tab"))
+
+
+def test_titles_are_shown_as_text() -> None:
+    hostile = [FakeSession("a", "<b>x</b>", "2026-11-30T13:00:00+00:00")]
+    for html in (sessions_html(hostile, "a", NOW, 1), trash_html(hostile, NOW, "<i>?")):
+        assert "<b>x" not in html
+        assert "<i>" not in html
+
+
+def test_very_many_conversations_are_counted_and_not_drawn() -> None:
+    many = [FakeSession(str(number), "", "2026-11-30T13:00:00+00:00") for number in range(250)]
+    assert "50 older ones" in sessions_html(many, "", NOW)
+    assert "50 older ones" in trash_html(many, NOW)
+    assert "The trash is empty" in trash_html([], NOW)

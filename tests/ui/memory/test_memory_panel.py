@@ -1,0 +1,271 @@
+"""The editor follows the disk and never overwrites it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import pytest
+
+from assistant.models.scripted import ScriptedModel
+from assistant.ui.memory.memory_panel import MemoryDesk, MemoryFace
+from assistant.ui.memory.open_files import OpenFile, is_edited
+from assistant.ui.server.loading import Loaded
+from tests.fakes.conversation import fake_assistant
+from tests.fakes.home import scripted_assistant
+
+
+@pytest.fixture
+def loaded(home: Path) -> Loaded:
+    """An assistant with three memory files and two notes."""
+    return Loaded(fake_assistant(home), len)
+
+
+@pytest.fixture
+def desk() -> MemoryDesk:
+    """The tab's buttons."""
+    return MemoryDesk()
+
+
+def opened(desk: MemoryDesk, loaded: Loaded, name: str = "MEMORY.md") -> MemoryFace:
+    """The tab after a file was opened."""
+    return desk.open(loaded, name, OpenFile(), "")
+
+
+def test_the_list_shows_every_file_with_its_tokens(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    files = opened(desk, loaded).files or ""
+    for name in ("SOUL.md", "USER.md", "MEMORY.md", "2026-11-30.md", "2026-11-29.md"):
+        assert name in files
+    assert f'<span class="p-file-tokens">{len((home / "USER.md").read_text("utf-8"))}</span>' in files
+
+
+@pytest.mark.parametrize("name", ["../secret.md", "AGENTS.md", "/etc/passwd", "memory/../SOUL.md", ".env", ""])
+def test_no_other_file_can_be_opened(desk: MemoryDesk, loaded: Loaded, name: str) -> None:
+    face = opened(desk, loaded, name)
+    assert "is not a memory file" in (face.problem or "")
+    assert face.text is None
+
+
+def test_a_save_writes_the_editors_words(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = desk.save(loaded, opened(desk, loaded).file, "# New\n\n- one   ")
+    assert (home / "MEMORY.md").read_text("utf-8") == "# New\n\n- one\n"
+    assert not is_edited(face.file, "# New\n\n- one")
+    assert "saved" in (face.head or "")
+
+
+def test_unsaved_words_of_a_tab_that_was_away_are_taken_up_under_their_file(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    given = opened(desk, loaded, "USER.md").file.given
+    back = desk.take_up(loaded, OpenFile(), given, "words that nobody saved")
+    assert (back.file.name, back.file.given, back.file.state, back.text) == ("USER.md", given, "not saved", None)
+    desk.save(loaded, back.file, "words that nobody saved")
+    assert (home / "USER.md").read_text("utf-8") == "words that nobody saved\n"
+
+
+def test_unsaved_words_whose_file_cannot_be_told_stay_in_the_editor(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    given = opened(desk, loaded).file.given
+    for text in ("changed meanwhile\n", (home / "USER.md").read_text("utf-8")):
+        (home / "MEMORY.md").write_text(text, "utf-8")
+        lost = desk.take_up(loaded, OpenFile(), given, "mine")
+        assert (lost.text, lost.file.name, "Copy your words" in (lost.head or "")) == (None, "", True)
+        assert "Copy your words" in (desk.save(loaded, lost.file, "mine").problem or "")
+        assert desk.take_up(loaded, lost.file, given, "mine") == MemoryFace(lost.file)
+        given = opened(desk, loaded).file.given
+
+
+def test_an_untouched_tab_that_was_away_is_given_its_file_again(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    shown = opened(desk, loaded, "USER.md")
+    assert desk.take_up(loaded, OpenFile(), shown.file.given, None).text == shown.text
+    assert desk.take_up(loaded, OpenFile(), shown.file.given, shown.text).file.name == "USER.md"
+
+
+def test_changes_that_overlap_are_shown_and_asked_about(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    file = opened(desk, loaded).file
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    face = desk.save(loaded, file, "mine")
+    assert (home / "MEMORY.md").read_text("utf-8") == "other hand\n"
+    assert "Changed on disk" in (face.banner or "")
+    assert "other hand" in (face.banner or "")
+    both = desk.decide(loaded, face.file, "mine", keeps_both=True)
+    assert (home / "MEMORY.md").read_text("utf-8") == "other hand\nmine\n"
+    assert (both.text, both.banner) == ("other hand\nmine\n", "")
+
+
+def test_whoever_keeps_theirs_finds_the_rest_in_the_history(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    file = opened(desk, loaded).file
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    asked = desk.save(loaded, file, "mine")
+    desk.decide(loaded, asked.file, "mine", keeps_both=False)
+    assert (home / "MEMORY.md").read_text("utf-8") == "mine\n"
+    assert "-other hand" in loaded.assistant.memory_log.history("MEMORY.md")[-1].diff
+
+
+def test_what_came_after_the_question_is_asked_about_again(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    file = opened(desk, loaded).file
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    asked = desk.save(loaded, file, "mine")
+    (home / "MEMORY.md").write_text("a third hand\n", "utf-8")
+    again = desk.decide(loaded, asked.file, "mine", keeps_both=False)
+    assert "a third hand" in (again.banner or "")
+    assert (home / "MEMORY.md").read_text("utf-8") == "a third hand\n"
+
+
+def test_changes_that_do_not_overlap_are_merged_by_the_save(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    text = (face.text or "").strip()
+    mine = text.replace("# Long-term memory", "# What lasts")
+    (home / "MEMORY.md").write_text(f"{text}\n- Added by another hand\n", "utf-8")
+    told = desk.poll(loaded, face.file, mine)
+    assert "Save keeps both" in (told.banner or "")
+    assert told.text is None
+    assert desk.poll(loaded, told.file, mine).banner is None
+    assert "Added by another hand" in (desk.show_disk(loaded, told.file).banner or "")
+    saved = desk.save(loaded, told.file, mine)
+    assert (home / "MEMORY.md").read_text("utf-8") == f"{mine}\n- Added by another hand\n"
+    assert saved.text == f"{mine}\n- Added by another hand\n"
+    assert not is_edited(saved.file, (saved.text or "").strip())
+
+
+def test_what_was_masked_stands_masked_in_the_editor_too(desk: MemoryDesk, loaded: Loaded) -> None:
+    key = "sk-" + "a1B2" * 12
+    saved = desk.save(loaded, opened(desk, loaded).file, f"My key is {key}")
+    assert key not in (saved.text or key)
+    assert desk.poll(loaded, saved.file, (saved.text or "").strip()).text is None
+
+
+def test_an_untouched_editor_takes_what_changed_on_disk(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    followed = desk.poll(loaded, face.file, (face.text or "").strip())
+    assert followed.text == "other hand\n"
+    assert followed.banner == ""
+
+
+def test_an_edited_editor_keeps_its_words_and_is_told_once(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    (home / "MEMORY.md").write_text("other hand\n", "utf-8")
+    first = desk.poll(loaded, face.file, "mine")
+    assert first.text is None
+    assert "Changed on disk" in (first.banner or "")
+    again = desk.poll(loaded, first.file, "mine")
+    assert (again.text, again.banner, again.head) == (None, None, None)
+    reloaded = desk.reload(loaded, "MEMORY.md", again.file)
+    assert (reloaded.text, reloaded.banner) == ("other hand\n", "")
+
+
+def test_nothing_is_sent_while_nothing_changes(desk: MemoryDesk, loaded: Loaded) -> None:
+    face = opened(desk, loaded)
+    assert desk.poll(loaded, face.file, (face.text or "").strip()) == MemoryFace(face.file)
+    assert desk.poll(loaded, face.file, None) == MemoryFace(face.file)
+
+
+def test_unsaved_words_are_not_dropped_for_another_file(desk: MemoryDesk, loaded: Loaded) -> None:
+    file = opened(desk, loaded).file
+    face = desk.open(loaded, "USER.md", file, "mine")
+    assert face.file == file
+    assert "not saved" in (face.problem or "")
+
+
+def test_a_new_note_appears_in_the_list(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    (home / "memory" / "2026-12-01.md").write_text("# new\n", "utf-8")
+    assert "2026-12-01.md" in (desk.poll(loaded, face.file, (face.text or "").strip()).files or "")
+
+
+def test_a_version_from_the_history_is_restored_as_a_change_of_its_own(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    first = desk.save(loaded, opened(desk, loaded).file, "first")
+    second = desk.save(loaded, first.file, "second")
+    shown = desk.toggle_history(loaded, second.file)
+    history = loaded.assistant.memory_log.history("MEMORY.md")
+    assert (shown.history or "").count("Restore this version") == len(history) - 1
+    assert "as it stands" in (shown.history or "")
+    restored = desk.restore(loaded, shown.file, "second", history[-2].change_id)
+    assert (home / "MEMORY.md").read_text("utf-8") == "first\n"
+    assert len(loaded.assistant.memory_log.history("MEMORY.md")) == len(history) + 1
+    assert "Changes of MEMORY" in (restored.history or "")
+    assert desk.toggle_history(loaded, restored.file).history == ""
+
+
+def test_no_version_of_another_file_and_none_over_unsaved_words_is_restored(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    saved = desk.save(loaded, opened(desk, loaded).file, "mine")
+    change_id = loaded.assistant.memory_log.history("MEMORY.md")[0].change_id
+    assert "not saved" in (desk.restore(loaded, saved.file, "other words", change_id).problem or "")
+    other = desk.open(loaded, "USER.md", saved.file, "mine")
+    assert "another file" in (desk.restore(loaded, other.file, other.text or "", change_id).problem or "")
+    assert (home / "MEMORY.md").read_text("utf-8") == "mine\n"
+
+
+def test_the_first_version_of_a_file_names_no_outsider(desk: MemoryDesk, loaded: Loaded) -> None:
+    saved = desk.save(loaded, opened(desk, loaded).file, "mine")
+    history = desk.toggle_history(loaded, saved.file).history or ""
+    assert "whoever made the file" in history
+    assert "outside" not in history
+
+
+def test_a_file_that_changed_unseen_is_marked_until_it_is_opened(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    face = opened(desk, loaded)
+    assert ">changed<" not in (face.files or "")
+    (home / "USER.md").write_text("# Other\n", "utf-8")
+    os.utime(home / "USER.md", ns=(face.file.since_ns + 10**9,) * 2)
+    marked = desk.poll(loaded, face.file, None)
+    assert (marked.files or "").count(">changed<") == 1
+    shown = desk.open(loaded, "USER.md", marked.file, None)
+    back = desk.open(loaded, "MEMORY.md", shown.file, None)
+    assert ">changed<" not in (back.files or "")
+
+
+def test_a_file_tells_how_much_of_its_cap_it_fills_and_a_full_one_offers_tidy(
+    desk: MemoryDesk, loaded: Loaded, home: Path
+) -> None:
+    (home / "MEMORY.md").write_text("x" * 17_000, "utf-8")
+    (home / "USER.md").write_text("x" * 16_000, "utf-8")
+    files = opened(desk, loaded).files or ""
+    assert "85 %" in files.replace("&#37;", "%")
+    assert files.count("Tidy…") == 1
+
+
+def test_many_notes_stand_by_month_and_are_found_by_day(desk: MemoryDesk, loaded: Loaded, home: Path) -> None:
+    day = dt.date(2026, 11, 28)
+    for number in range(998):
+        name = f"{day - dt.timedelta(days=number)}.md"
+        (home / "memory" / name).write_text(f"# {name}\n", "utf-8")
+    face = opened(desk, loaded)
+    assert (face.files or "").count("daily note") == 10
+    assert ">November 2026<" in (face.files or "")
+    assert "March 2024" in (face.files or "")
+    month = desk.toggle_month(loaded, "2025-02", face.file)
+    assert (month.files or "").count("daily note") == 38
+    assert ">2025-02-14.md<" in (month.files or "")
+    assert (desk.toggle_month(loaded, "2025-02", month.file).files or "").count("daily note") == 10
+    assert desk.open_day(loaded, "2024-05-17", face.file, None).text == "# 2024-05-17.md\n"
+    assert "no note of 1999" in (desk.open_day(loaded, "1999-01-01", face.file, None).problem or "")
+
+
+async def test_the_sample_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:
+    desk = MemoryDesk()
+    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+        loaded = Loaded(assistant, len)
+        own = desk.poll(loaded, OpenFile(), None)
+        sample = (await assistant.start_show("en")).session_id
+        shown = desk.poll(loaded, own.file, None, sample)
+        assert shown.file.home == sample
+        assert "Sample" in (shown.files or "")
+        saved = desk.save(loaded, shown.file, "mine")
+        assert assistant.at_home(sample).notes.read("MEMORY.md").text == "mine\n"
+        assert assistant.notes.read("MEMORY.md").text == own.text
+        assert desk.poll(loaded, saved.file, "more words", "").file.home == sample
+        back = desk.poll(loaded, saved.file, None, "")
+        assert (back.file.home, back.text) == ("", own.text)
+        await assistant.shows.close()
+        assert "cannot be saved" in (desk.save(loaded, saved.file, "more words").problem or "")
+        assert "sample is over" in (desk.poll(loaded, saved.file, "more words", "").head or "")
+        assert desk.poll(loaded, saved.file, None, sample).file.home == ""
+        assert assistant.notes.read("MEMORY.md").text == own.text
