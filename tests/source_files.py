@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-_TEXT_SUFFIXES = {".py", ".j2", ".md", ".toml", ".txt", ".js", ".css", ".html", ""}
-_FOLDERS = ("assistant", "benchmarks", "prompts", "tests", "working_dir_template", ".ci")
+_TEXT_SUFFIXES = {".py", ".j2", ".md", ".toml", ".txt", ".js", ".css", ".html", ".yml", ""}
+_FOLDERS = ("assistant", "benchmarks", "docs", "prompts", "tests", "working_dir_template", ".ci", ".github")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +41,8 @@ def text_files() -> dict[str, str]:
     return {
         name: path.read_text(encoding="utf-8")
         for name, path in names.items()
-        if path.suffix in _TEXT_SUFFIXES and "__pycache__" not in name and not name.startswith(("tests/data/", ".git"))
+        if path.suffix in _TEXT_SUFFIXES
+        and "__pycache__" not in name
+        and not name.startswith("tests/data/")
+        and name != ".git"
     }

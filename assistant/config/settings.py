@@ -225,7 +225,7 @@ def _refuse_unknown_names(names: Iterable[str]) -> None:
             # The prefix is alike in all of them, so the rest alone tells what was meant.
             endings = [other.removeprefix(PREFIX) for other in known]
             nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), endings, n=1, cutoff=0.7)
-            hint = f"Did you mean {PREFIX}{nearest[0]}?" if nearest else "The README lists the variables."
+            hint = f"Did you mean {PREFIX}{nearest[0]}?" if nearest else "docs/settings.md lists them all."
             raise SettingsError(name, f"is not a setting. {hint}")
 
 

@@ -101,7 +101,7 @@ def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch)
             "OPENAI_BASE_URL: 'localhost:11434' is not possible: not an address such as http://127.0.0.1:11434/v1.",
         ),
         ("PALIMPSEST_MODLE", "x", "PALIMPSEST_MODLE: is not a setting. Did you mean PALIMPSEST_MODEL?"),
-        ("PALIMPSEST_QQQQ", "x", "PALIMPSEST_QQQQ: is not a setting. The README lists the variables."),
+        ("PALIMPSEST_QQQQ", "x", "PALIMPSEST_QQQQ: is not a setting. docs/settings.md lists them all."),
     ],
     ids=["choice", "time zone", "foreign name", "number", "address", "misspelt", "unknown"],
 )
