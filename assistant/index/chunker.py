@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assistant.text.encoding import encode
+from assistant.text.line_ends import split_lines
+from assistant.text.markdown import Heading, read_heading, read_lines
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Goes up whenever the same text may give other chunks."""
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
@@ -19,9 +21,6 @@ MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
 
 ChunkKind = Literal["note", "said", "tool_result"]
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 _SEAMS = (re.compile(r"(?<=[。！？])|(?<=[.!?])(?=\s)"), re.compile(r"(?<=[，；、;,:])"), re.compile(r"(?<=\s)"))
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -139,7 +138,7 @@ def chunk_journal(
             said.setdefault(entry.session_id, []).extend(_said_lines(number, entry.role, entry.message_id, text))
         elif entry.kind == "tool_result" and entry.name not in MEMORY_TOOLS:
             ordinal = results.get(entry.session_id, 0)
-            lines = [_line(number, line, entry.message_id) for line in _LINE_END.split(text)]
+            lines = [_line(number, line, entry.message_id) for line in split_lines(text)]
             new = _journal_chunks(path, entry.session_id, lines, "tool_result", entry.at[:10], ordinal, max_tokens, 0)
             results[entry.session_id] = ordinal + len(new)
             chunks.extend(new)
@@ -179,7 +178,7 @@ def _journal_chunks(
 
 
 def _said_lines(number: int, role: str, message_id: str, text: str) -> Iterable[_Line]:
-    first, *rest = _LINE_END.split(text)
+    first, *rest = split_lines(text)
     yield _line(number, f"{role}: {first}", message_id)
     for line in rest:
         yield _line(number, line, message_id)
@@ -188,53 +187,36 @@ def _said_lines(number: int, role: str, message_id: str, text: str) -> Iterable[
 def _sections(text: str) -> list[tuple[str, list[_Line]]]:
     """Heading path and body lines of each section; a heading with nothing below it is the body of its own section."""
     sections: list[tuple[str, list[_Line]]] = []
-    stack: list[tuple[int, str]] = []
+    stack: list[Heading] = []
     body: list[_Line] = []
-    fence = ""
-    lines = _LINE_END.split(text)
-    for number, line in enumerate(lines, 1):
-        fence = _fence_after(fence, line)
-        heading = None if fence or "#" not in line else _HEADING.match(line)
+    lines = split_lines(text)
+    for number, line in enumerate(read_lines(lines), 1):
+        heading = line.heading
         if heading is None:
-            body.append(_line(number, line))
+            body.append(_line(number, line.text))
             continue
         _close_section(sections, stack, body)
-        level, title = len(heading.group(1)), heading.group(2) or ""
-        stack = [entry for entry in stack if entry[0] < level] + [(level, title)]
-        body = [] if _has_body(lines, number, level) else [_line(number, line)]
+        stack = [above for above in stack if above.level < heading.level] + [heading]
+        body = [] if _has_body(lines, number, heading.level) else [_line(number, line.text)]
     _close_section(sections, stack, body)
     return sections
 
 
-def _close_section(sections: list[tuple[str, list[_Line]]], stack: list[tuple[int, str]], body: list[_Line]) -> None:
+def _close_section(sections: list[tuple[str, list[_Line]]], stack: Sequence[Heading], body: list[_Line]) -> None:
     while body and not body[0].text.strip():
         body.pop(0)
     while body and not body[-1].text.strip():
         body.pop()
     if body:
-        sections.append((" > ".join(title for _, title in stack if title), body))
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """The code fence that is open after `line`, given the one open before it."""
-    if "```" not in line and "~~~" not in line:
-        return fence
-    found = _FENCE.match(line)
-    if found is None:
-        return fence
-    mark = found.group(1)
-    if not fence:
-        return mark
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not line.strip().strip(mark[0])
-    return "" if closes else fence
+        sections.append((" > ".join(heading.title for heading in stack if heading.title), body))
 
 
 def _has_body(lines: Sequence[str], number: int, level: int) -> bool:
     """True when text or a deeper heading follows the heading in line `number`, before the next one of its level."""
     for line in lines[number:]:
         if line.strip():
-            heading = _HEADING.match(line)
-            return heading is None or len(heading.group(1)) > level
+            heading = read_heading(line)
+            return heading is None or heading.level > level
     return False
 
 

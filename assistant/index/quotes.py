@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from assistant.index.chunker import ChunkKind
 from assistant.index.search import SNIPPET_CHARS, SearchHit, make_snippet
+from assistant.text.line_ends import split_lines
+from assistant.text.markdown import read_heading
 from assistant.text.passages import fold, passages_of
 
 ENOUGH_SHARE = 0.5
 """A sentence with this share of the question's terms answers by its words; below it, meaning is asked too."""
 MAX_ANSWERS = 2
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _NO_ANSWER = re.compile(r"[?？:：][\"'”’」』）)*]*$")
-_HEADING = re.compile(r"\s*#{1,6}\s")
 _ENDINGS = ("ing", "ies", "es", "ed", "s", "y", "e")
 _MIN_STEM_CHARS = 3
 
@@ -37,7 +37,7 @@ class Sentence:
     @property
     def can_answer(self) -> bool:
         """False for questions, headings, and what only announces something, however many words they share."""
-        return not _NO_ANSWER.search(self.text) and not _HEADING.match(self.row)
+        return not _NO_ANSWER.search(self.text) and not read_heading(self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Quote:
 def sentences_of(hit: SearchHit, terms: Sequence[str], known_ids: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a hit's text, in order; blank lines give none, and neither do the messages that are known."""
     sentences: list[Sentence] = []
-    for index, line in enumerate(_LINE_END.split(hit.text)):
+    for index, line in enumerate(split_lines(hit.text)):
         message_id = hit.message_ids[index] if index < len(hit.message_ids) else ""
         if message_id and message_id in known_ids:
             continue

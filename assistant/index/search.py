@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.index.chunker import Chunk, ChunkKind
 from assistant.index.question import Question
 from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
+from assistant.text.line_ends import split_lines
 
 CANDIDATES = 200
 """Chunks either ranking hands over."""
@@ -17,8 +17,6 @@ TRUSTED_SHARE = 0.4
 SNIPPET_CHARS = 300
 COMPANY = 0.25
 """Share of the best relevance that is added to every chunk's own."""
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk]
 
 def make_snippet(text: str, terms: Sequence[str], max_chars: int = SNIPPET_CHARS) -> Snippet:
     """The run of whole lines within `max_chars` that holds most of the terms; a longer line is cut around them."""
-    lines = _LINE_END.split(text)
+    lines = split_lines(text)
     plain = [line.lower() for line in lines]
     found = [sum(term in line for term in terms) for line in plain]
     best = max(range(len(lines)), key=lambda index: (found[index], bool(lines[index].strip()), -index))

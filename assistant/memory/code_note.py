@@ -12,6 +12,7 @@ from assistant.compaction.summary.sections import SectionList, read_sections, se
 from assistant.compaction.summary.selection import choose_spread
 from assistant.config.prompts import Language
 from assistant.messages.blocks import Msg
+from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of
 
 MAX_SAID_BYTES = 12_000
@@ -19,7 +20,6 @@ MAX_SAID_BYTES = 12_000
 _PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
 _LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _NOTED_SECTIONS = ("progress", "decisions", "current_state", "problem_solving")
-_BULLET = re.compile(r"^[-*+] +")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d:")
 
 
@@ -55,8 +55,8 @@ def _noted_lines(summary: str) -> list[str]:
     asked = [section for preset in _PRESETS for language in _LANGUAGES for section in sections_for(preset, language)]
     kept = [section for section in read_sections(summary, asked) if section.key in _NOTED_SECTIONS]
     lines = [line.strip() for section in kept for line in section.body.splitlines()]
-    return [line for line in lines if line and not line.startswith("#") and not _DAY.fullmatch(line)]
+    return [line for line in lines if line and not read_heading(line) and not _DAY.fullmatch(line)]
 
 
 def _said(line: str) -> str:
-    return key_of(_BULLET.sub("", line.strip()))
+    return key_of(without_bullet(line))

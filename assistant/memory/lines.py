@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+from assistant.text.markdown import read_heading, read_lines, read_list_item, without_bullet
 
 
 def new_lines_of(text: str, lines: Iterable[str]) -> list[str]:
@@ -15,13 +12,13 @@ def new_lines_of(text: str, lines: Iterable[str]) -> list[str]:
 
     Surrounding space and the bullet do not count when lines are compared.
     """
-    known = {_said(line) for line in _lines(text)}
+    known = {without_bullet(line) for line in _lines(text)}
     new: list[str] = []
     for line in (part.rstrip() for given in lines for part in given.splitlines()):
-        said = _said(line)
+        said = without_bullet(line)
         if said and said not in known:
             known.add(said)
-            new.append(line if _BULLET.match(line) else f"- {line.strip()}")
+            new.append(line if read_list_item(line) else f"- {line.strip()}")
     return new
 
 
@@ -38,7 +35,7 @@ def with_lines_under(text: str, heading: str, lines: Sequence[str]) -> str:
         stop = len(standing)
     while stop > 0 and not standing[stop - 1].strip():
         stop -= 1
-    after_heading = [""] if stop > 0 and _HEADING.match(standing[stop - 1]) else []
+    after_heading = [""] if stop > 0 and read_heading(standing[stop - 1]) else []
     rest = standing[stop:]
     while rest and not rest[0].strip():
         rest = rest[1:]
@@ -64,20 +61,12 @@ def with_line_replaced(text: str, old_line: str, lines: Sequence[str]) -> str | 
 def _section(lines: Sequence[str], name: str) -> tuple[int | None, int]:
     """Where the section's heading stands (None: nowhere) and where its own text ends, before the next heading."""
     start: int | None = None
-    is_code = False
-    for index, line in enumerate(lines):
-        if _FENCE.match(line):
-            is_code = not is_code
-        heading = None if is_code else _HEADING.match(line)
-        if heading and start is not None:
+    for index, line in enumerate(read_lines(lines)):
+        if line.heading and start is not None:
             return start, index
-        if heading and heading.group(1).casefold() == name.casefold():
+        if line.heading and line.heading.title.casefold() == name.casefold():
             start = index
     return start, len(lines)
-
-
-def _said(line: str) -> str:
-    return _BULLET.sub("", line, count=1).strip()
 
 
 def _lines(text: str) -> list[str]:

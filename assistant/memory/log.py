@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import threading
@@ -13,8 +12,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.memory.compare import changed_stretches
 from assistant.storage.atomic_io import append_lines, hold_lock, replace_file
+from assistant.text.diff import changed_stretches, unified_diff
 from assistant.text.redaction import MaskedText
 
 # A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
@@ -230,12 +229,6 @@ def _read_change(line: bytes) -> MemoryChange | None:
         return _CHANGE.validate_json(line)
     except ValidationError:
         return None
-
-
-def unified_diff(before: str, after: str, path: str) -> str:
-    """What changed, as a unified diff with two lines around each change; empty when nothing did."""
-    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, n=2, lineterm="")
-    return "\n".join(lines)
 
 
 def log_lines(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.memory.compare import changed_stretches
+from assistant.text.diff import changed_stretches
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from typing import Literal
 
 from assistant.index.text.terms import every_term
 from assistant.memory.notes import Note
+from assistant.text.diff import diff_of_removal
+from assistant.text.markdown import read_lines, without_bullet
 from assistant.text.passages import key_of
 
 TidyReason = Literal["says the same", "says nearly the same", "is newer", "says it, as the model reads it"]
@@ -24,9 +26,6 @@ _MAX_PARTNERS = 40
 # A line all of whose words stand in another one says less, unless the other is about much more.
 _COVERED = 0.5
 _MIN_TERMS = 3
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _DATE = re.compile(r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?")
 _LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)")
 _SINGLE_VALUE = re.compile(r"[\d@]")
@@ -47,7 +46,7 @@ class TidyProposal:
     @property
     def diff(self) -> str:
         """What accepting it would change, as a unified diff."""
-        return f"--- {self.name}\n+++ {self.name}\n@@ -{self.line} +{self.line - 1},0 @@\n-{self.text}"
+        return diff_of_removal(self.name, self.line, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +84,12 @@ def comparable_lines(text: str) -> list[Line]:
     """The lines that say something by themselves: no headings, no code, none with others below it."""
     all_lines = text.split("\n")
     found: list[Line] = []
-    heading, is_code = "", False
-    for number, line in enumerate(all_lines, 1):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif _HEADING.match(line) and not is_code:
-            heading = line.strip()
-        elif not is_code and line.strip() and not _has_children(all_lines, number):
-            found.append(_line(number, line, heading))
+    heading = ""
+    for number, line in enumerate(read_lines(all_lines), 1):
+        if line.heading:
+            heading = line.text.strip()
+        elif not line.is_code and line.text.strip() and not _has_children(all_lines, number):
+            found.append(_line(number, line.text, heading))
     return [line for line in found if line.key]
 
 
@@ -154,7 +151,7 @@ def _is_near(first: Line, second: Line) -> bool:
 
 
 def _line(number: int, text: str, heading: str) -> Line:
-    said = _BULLET.sub("", text, count=1)
+    said = without_bullet(text)
     key, terms = key_of(said), frozenset(every_term(said))
     label = _LABEL.fullmatch(key)
     return Line(

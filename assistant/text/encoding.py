@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from typing import Literal
+
+from assistant.text.line_ends import LineEnd, usual_line_end, with_newlines
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -21,7 +22,7 @@ class DecodedText:
 
     text: str
     encoding: str
-    newline: Literal["\n", "\r\n"]
+    newline: LineEnd
 
     @property
     def is_utf8(self) -> bool:
@@ -91,6 +92,4 @@ def _in_gb2312(character: str) -> bool:
 
 
 def _decoded_text(text: str, encoding: str) -> DecodedText:
-    is_windows = text.count("\r\n") * 2 > text.count("\n")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return DecodedText(lines, encoding, "\r\n" if is_windows else "\n")
+    return DecodedText(with_newlines(text), encoding, usual_line_end(text))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assistant.text.markdown import read_lines, read_list_item
+
 NAME_LABELS = frozenset({"name", "名字", "姓名"})
 """What stands before a name, in either language."""
 CALLED_LABELS = frozenset({"to be called", "称呼"})
@@ -15,9 +17,6 @@ _SAME_LABELS = (NAME_LABELS, CALLED_LABELS, frozenset({"language", "语言"}))
 _LABELLED = re.compile(
     r"(?P<lead>\s*(?:[-*+•]\s+)?\**(?P<label>[^\s\d:：*`|<>#/][^:：*`|<>#/]{0,30}?)\**[:：](?!//)\**)(?P<value>.*)$"
 )
-_BULLET = re.compile(r"(?P<indent>\s*)[-*+•]\s")
-_SECTION = re.compile(r"\s{0,3}#{2,6}\s")
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +85,13 @@ class _Place:
 
 
 def _places(lines: Sequence[str]) -> Iterator[_Place]:
-    is_at_top, is_code = True, False
-    for index, line in enumerate(lines):
-        is_code ^= bool(_FENCE.match(line))
-        is_at_top = is_at_top and not _SECTION.match(line)
-        bullet = None if is_code else _BULLET.match(line)
-        labelled = read_label(line) if bullet else None
+    is_at_top = True
+    for index, line in enumerate(read_lines(lines)):
+        is_at_top = is_at_top and not (line.heading and line.heading.level > 1)
+        item = None if line.is_code else read_list_item(line.text)
+        labelled = read_label(line.text) if item else None
         # A label over a list of its own is a title, not a line to fill.
-        if bullet and labelled and not _is_deeper(lines[index + 1 : index + 2], bullet["indent"]):
+        if item and labelled and not _is_deeper(lines[index + 1 : index + 2], item.indent):
             yield _Place(index, labelled, is_at_top)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assistant.memory.log import Edit, MemoryChange, MemoryLog, Origin, digest_of, unified_diff
+from assistant.memory.log import Edit, MemoryChange, MemoryLog, Origin, digest_of
 from assistant.text.redaction import mask_secrets
 
 AT = "2026-05-02T12:00:00.000+08:00"
@@ -123,10 +123,6 @@ def test_bytes_that_were_no_utf8_are_kept_as_they_were(tmp_path: Path) -> None:
     change = MemoryLog(tmp_path / "log").record("USER.md", mask_secrets("é"), "", FLUSH, "c1", AT, original=b"\xe9")
     assert change is not None
     assert change.original == "6Q=="
-
-
-def test_a_diff_of_nothing_is_empty() -> None:
-    assert unified_diff("a\n", "a\n", "USER.md") == ""
 
 
 versions = st.lists(

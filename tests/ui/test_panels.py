@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.text.diff import unified_diff
 from assistant.ui.cards import action
 from assistant.ui.chat.context_panel import context_html
 from assistant.ui.chat.meter import meter_html, meter_parts
 from assistant.ui.chat.model_panel import model_html, setup_html
 from assistant.ui.chat.sessions_panel import sessions_html
-from assistant.ui.diff import DiffLine, added_and_removed, diff_lines, unified
+from assistant.ui.diff_card import DiffLine, added_and_removed, diff_lines
 from assistant.ui.times import day_label, list_time, moment_label, short_time
 from tests.fakes.conversation import OFFLINE, FakeItem, FakeModel, FakeReport, FakeSession, measured
 
@@ -108,7 +109,7 @@ def test_a_diff_shows_its_lines_without_the_file_header() -> None:
     ]
     assert added_and_removed(diff) == (1, 1)
     assert added_and_removed("+a\n" * 500 + "-b\n" * 400) == (500, 400)
-    assert diff_lines(unified("a\nb", "a\nc"))[-1] == DiffLine("plus", "+", "c")
+    assert diff_lines(unified_diff("a\nb", "a\nc", "USER.md"))[-1] == DiffLine("plus", "+", "c")
 
 
 def test_a_line_of_megabytes_is_shown_by_its_beginning_and_says_so() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from assistant.agent.tools.file_texts import as_utf8
+from assistant.text.diff import diff_hunks
+from assistant.text.line_ends import with_newlines
 
 _MAX_LINES = 2_000
 _MAX_LINE_CHARS = 4_000
-_MAX_COMPARED_LINES = 1_000
-"""Comparing costs the product of both sides; a longer change is shown as lines out and lines in."""
 _CONTEXT_LINES = 3
 _NO_NEWLINE = "\\ No newline at end of file"
 
@@ -41,42 +40,15 @@ def _text_of(path: Path) -> str:
     # A path with a NUL byte or a lone surrogate is a ValueError.
     except (OSError, ValueError):
         return ""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return with_newlines(text)
 
 
 def _diff(path: Path, before: str, after: str) -> str:
-    old, new = _lines(before), _lines(after.replace("\r\n", "\n").replace("\r", "\n"))
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    changed = _changes(old, new, start, end)
+    changed = diff_hunks(_lines(before), _lines(with_newlines(after)), _CONTEXT_LINES)
     if not changed:
         return "(no change)"
     header = [f"--- {path} (now)", f"+++ {path} (after)"]
     return "\n".join([*header, *_capped([_shortened(line) for line in changed])])
-
-
-def _changes(old: Sequence[str], new: Sequence[str], start: int, end: int) -> list[str]:
-    """The hunks; `start` and `end` lines at the two ends are the same on both sides."""
-    if start == len(old) == len(new):
-        return []
-    first = max(0, start - _CONTEXT_LINES)
-    stop = max(0, end - _CONTEXT_LINES)
-    was, becomes = old[first : len(old) - stop], new[first : len(new) - stop]
-    if max(len(was), len(becomes)) <= _MAX_COMPARED_LINES:
-        hunks = list(difflib.unified_diff(was, becomes, lineterm="", n=_CONTEXT_LINES))[2:]
-        return [_moved(line, first) if line.startswith("@@ ") else line for line in hunks]
-    removed, added = old[start : len(old) - end], new[start : len(new) - end]
-    head = f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"
-    return [head, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]
-
-
-def _moved(head: str, lines: int) -> str:
-    """A hunk's head with both line numbers moved down."""
-    numbers = []
-    for part in head.split()[1:3]:
-        number, comma, count = part[1:].partition(",")
-        numbers.append(f"{part[0]}{int(number) + lines}{comma}{count}")
-    return f"@@ {' '.join(numbers)} @@"
 
 
 def _lines(text: str) -> list[str]:
@@ -85,16 +57,6 @@ def _lines(text: str) -> list[str]:
         return []
     lines = text.split("\n")
     return lines[:-1] if not lines[-1] else [*lines[:-1], f"{lines[-1]}\n{_NO_NEWLINE}"]
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many items both begin with."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 def _shortened(line: str) -> str:

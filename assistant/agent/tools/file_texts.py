@@ -7,9 +7,9 @@ edit of one line.
 from __future__ import annotations
 
 import codecs
-import re
 
 from assistant.text.encoding import decode_text
+from assistant.text.line_ends import lines_with_ends, usual_line_end
 
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -18,7 +18,6 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _PROBE_BYTES = 8_192
 
 
@@ -35,9 +34,9 @@ def like_before(before: bytes, text: str) -> bytes:
     mark, encoding = _form_of(before)
     if not before or not encoding:
         return text.encode()
-    old = _LINE.findall(before[len(mark) :].decode(encoding, "replace"))
-    new = _LINE.findall(text)
-    line_end = "\r\n" if sum(line.endswith("\r\n") for line in old) * 2 > len(old) else "\n"
+    text_before = before[len(mark) :].decode(encoding, "replace")
+    old, new = lines_with_ends(text_before), lines_with_ends(text)
+    line_end = usual_line_end(text_before)
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     middle = [_ended(line, line_end) for line in new[start : len(new) - end]]

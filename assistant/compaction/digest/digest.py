@@ -26,6 +26,7 @@ from assistant.compaction.summary.selection import choose_newest, choose_spread
 from assistant.config.prompts import Language, render
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.messages.tokens import TokenCounter
+from assistant.text.markdown import read_heading, read_parts
 from assistant.text.passages import passages_of
 
 _FIRST_BYTES = 600
@@ -49,7 +50,6 @@ _HEADING_WEIGHT = 9
 _ASKING = re.compile(r"[?？]")
 _FAILED = re.compile(r"→ (?:error|denied)\b")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d):")
-_UNIT = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*|\Z)|^[^\n]+", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,7 @@ class _Digest:
         """The lines of a section that was written before; a block of code is one."""
         lines: list[_Line] = []
         day = ""
-        for unit in _UNIT.finditer(body):
-            text = unit[0].rstrip()
+        for text in map(str.rstrip, read_parts(body)):
             if stamp := _DAY.fullmatch(text):
                 day = stamp[1]
             elif text:
@@ -255,7 +254,7 @@ class _Digest:
         statement = statement_of(text, "")
         if statement is None:
             return _Line(text, 0)
-        weight = _HEADING_WEIGHT if text.startswith("#") else statement.weight + (_FAILED.search(text) is not None)
+        weight = _HEADING_WEIGHT if read_heading(text) else statement.weight + (_FAILED.search(text) is not None)
         return _Line(text, weight, key=statement.key)
 
     def _thin(self, lines: Sequence[_Line], max_tokens: int) -> list[_Line]:

@@ -10,6 +10,7 @@ from typing import Literal
 from assistant.compaction.summary.identifiers import identifiers_of
 from assistant.compaction.summary.quoted_history import fence_safe, shorten_for_reading
 from assistant.messages.blocks import Msg, TextBlock
+from assistant.text.markdown import without_code
 from assistant.text.passages import key_of, passages_of
 
 StatementKind = Literal["rule", "decision", "fact"]
@@ -24,7 +25,6 @@ _TYPED_SENTENCES = 24
 _MIN_KEY_CHARS = 2
 _ENDING_CHARS = 8
 _DAY_CHARS = len("2026-11-30")
-_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _DECISION = re.compile(
     r"\b(?:decided?|chose|chosen|choose|agreed?|settled on|let'?s (?:go|use|take|keep)|we(?:'ll| will)|I(?:'ll| will)"
     r"|instead of|rather than)\b|决定|选择|选定|商定|就用|改用|采用|同意|定了|定为|打算",
@@ -68,7 +68,7 @@ def statements_of(messages: Sequence[Msg]) -> list[Statement]:
         day = message.created_at[:_DAY_CHARS]
         if len(text) > _MESSAGE_CHARS:
             text = f"{text[: _MESSAGE_CHARS // 2]}\n{text[-_MESSAGE_CHARS // 2 :]}"
-        for statement in _sentences(_FENCED.sub("\n", text), day):
+        for statement in _sentences(without_code(text), day):
             # Said again, it stands where it was said last.
             found.pop(statement.key, None)
             found[statement.key] = statement

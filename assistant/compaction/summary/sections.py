@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assistant.config.prompts import Language, render
+from assistant.text.markdown import MarkdownLine, read_lines
 
 SectionList = Literal["copaw", "skill_compose", "turn_prefix"]
 
@@ -17,10 +18,9 @@ RUNNING_TURN_KEY = "running_turn"
 """The section of the steps that left a turn which is still running."""
 
 _HEADING_CHARS = 200
-_HEADING = re.compile(r"^(#{1,3}) +(.+?) *#*$")
+_NAMED_LEVELS = 3
 _BOLD_HEADING = re.compile(r"^(?:\*\*|__)([^*_]{2,60})(?:\*\*|__)[:：]?$")
 _NUMBERING = re.compile(r"^(?:\d+|[一二三四五六七八九十]+)[.、)）:：]\s*")
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ def read_sections(text: str, asked: Sequence[Section], other_titles: Sequence[Se
     titles = {section.key: section.title for section in asked}
     found: list[FilledSection] = []
     body: list[str] = []
-    is_in_code = False
 
     def close() -> None:
         if found:
@@ -70,11 +69,10 @@ def read_sections(text: str, asked: Sequence[Section], other_titles: Sequence[Se
             found.append(FilledSection(last.key, last.title, "\n".join(body).strip("\n").rstrip()))
         body.clear()
 
-    for line in text.splitlines():
-        is_in_code ^= _FENCE.match(line) is not None
-        title = None if is_in_code else _title_of(line, keys)
+    for line in read_lines(text.splitlines()):
+        title = _title_of(line, keys)
         if title is None:
-            body.append(line)
+            body.append(line.text)
             continue
         close()
         key = keys.get(_normal(title), "")
@@ -103,13 +101,14 @@ def merge_repeated(sections: Sequence[FilledSection], asked: Sequence[Section]) 
     return bodies
 
 
-def _title_of(line: str, keys: dict[str, str]) -> str | None:
-    if len(line) > _HEADING_CHARS:
+def _title_of(line: MarkdownLine, keys: dict[str, str]) -> str | None:
+    if line.is_code or len(line.text) > _HEADING_CHARS:
         return None
-    heading = _HEADING.match(line)
-    if heading is not None and (len(heading[1]) == 2 or _normal(heading[2]) in keys):
-        return heading[2]
-    bold = _BOLD_HEADING.match(line.strip())
+    heading = line.heading
+    if heading is not None and heading.title:
+        is_named = heading.level <= _NAMED_LEVELS and _normal(heading.title) in keys
+        return heading.title if is_named or heading.level == 2 else None
+    bold = _BOLD_HEADING.match(line.text.strip())
     return bold[1] if bold is not None and _normal(bold[1]) in keys else None
 
 

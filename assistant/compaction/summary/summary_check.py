@@ -10,6 +10,7 @@ from assistant.compaction.summary.file_tracking import without_file_lists
 from assistant.compaction.summary.sections import Section, read_sections
 from assistant.config.prompts import Language
 from assistant.messages.tokens import TokenCounter
+from assistant.text.markdown import without_fence
 
 Rejection = Literal["no_headings", "too_short", "too_long", "wrong_language", "no_answer"]
 
@@ -19,15 +20,12 @@ MIN_CHARS_FROM_TOKENS = 2_000
 _LANGUAGE_MIN_LETTERS = 60
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_WRAPPER = re.compile(r"\A```[a-z]*\n(.*)\n```\Z", re.DOTALL)
 _SUMMARY_TAGS = re.compile(r"^</?(?:previous-)?summary>[ \t]*$", re.MULTILINE)
 
 
 def clean_answer(answer: str) -> str:
     """The answer without thoughts, wrappers, summary tags and copied file lists."""
-    text = _THOUGHTS.sub("", answer).strip()
-    if wrapped := _WRAPPER.match(text):
-        text = wrapped[1]
+    text = without_fence(_THOUGHTS.sub("", answer).strip())
     return without_file_lists(_SUMMARY_TAGS.sub("", text))
 
 

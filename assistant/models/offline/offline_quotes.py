@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assistant.models.offline.texts import TEXTS, OfflineTexts
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels
+from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of, passages_of
 
 MAX_QUOTES = 3
@@ -20,8 +21,6 @@ _SPEAKER = re.compile(r"(user|assistant): ")
 _NUMBERED = re.compile(r" *(?P<line>\d+)\t(?P<text>.*)$")
 _FILE = re.compile(r'<memory path="(?P<path>[^"]*)">')
 _NOTICE = re.compile(r"[(（].+[)）]$")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_HEADING = re.compile(r"\s*#")
 _ORDER = re.compile(
     r"(?:please |and )*(?:remember|note|keep in mind|write down|don'?t forget)(?:\s*:|\s+that\b)?\s+"
     r"|(?:请你?|帮我)*(?:记住|记下来?|记一下|别忘了)[：:，,\s]*",
@@ -73,8 +72,8 @@ def read_facts(result: str) -> list[Found]:
     facts: list[Found] = []
     for one in _numbered(result):
         labels = list_labels(one.text)
-        if one.text.strip() and not _HEADING.match(one.text) and not (labels and not labels[0].value):
-            facts.append(Found(_BULLET.sub("", one.text, count=1).strip(), one.path, one.line))
+        if one.text.strip() and not read_heading(one.text) and not (labels and not labels[0].value):
+            facts.append(Found(without_bullet(one.text), one.path, one.line))
     return facts
 
 

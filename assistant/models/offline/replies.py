@@ -30,6 +30,7 @@ from assistant.models.offline.requests import (
 from assistant.models.offline.texts import TEXTS, OfflineTexts, count_files
 from assistant.models.offline.tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.topics import Topic
+from assistant.text.markdown import with_fence
 
 SHOWN_LINES = 40
 _READ_LINES = 2_000
@@ -128,7 +129,7 @@ def _problem(outcome: ToolOutcome, texts: OfflineTexts) -> str | None:
         case ToolResultState.INTERRUPTED:
             return texts.interrupted
         case ToolResultState.ERROR:
-            return texts.failed.format(result=_fenced(outcome.shown)) if outcome.shown else texts.failed_silently
+            return texts.failed.format(result=with_fence(outcome.shown)) if outcome.shown else texts.failed_silently
         case _:
             return None
 
@@ -162,10 +163,10 @@ def _show(request: OfflineRequest, outcomes: Sequence[ToolOutcome], texts: Offli
         case RunCommand() if not result:
             return texts.silent_command
         case RunCommand():
-            return texts.command.format(result=_fenced(outcomes[-1].shown))
+            return texts.command.format(result=with_fence(outcomes[-1].shown))
         case SearchFiles(text):
             shown = texts.no_hits if is_nothing else texts.hits
-            return shown.format(text=text, result=_fenced(_first_lines(result.splitlines(), texts)))
+            return shown.format(text=text, result=with_fence(_first_lines(result.splitlines(), texts)))
         case ListFiles() | FindFiles():
             name = request.name if isinstance(request, FindFiles) else request.folder
             return _show_paths(_paths(result), name, texts, language)
@@ -191,9 +192,9 @@ def _show_file(path: str, outcome: ToolOutcome, texts: OfflineTexts) -> str:
     if not content.strip():
         return texts.empty_file.format(name=path)
     if len(content) <= SHOWN_CHARS:
-        return texts.file.format(name=path, result=_fenced(content))
+        return texts.file.format(name=path, result=with_fence(content))
     start = content[:SHOWN_CHARS]
-    return texts.file_start.format(name=path, shown=len(start), total=len(content), result=_fenced(start))
+    return texts.file_start.format(name=path, shown=len(start), total=len(content), result=with_fence(start))
 
 
 def _paths(result: str) -> list[str]:
@@ -207,10 +208,3 @@ def _path_list(paths: Sequence[str], texts: OfflineTexts) -> str:
 def _first_lines(lines: Sequence[str], texts: OfflineTexts) -> str:
     rest = len(lines) - SHOWN_LINES
     return "\n".join([*lines[:SHOWN_LINES], *([texts.more.format(count=rest)] if rest > 0 else [])])
-
-
-def _fenced(text: str) -> str:
-    """The text as a code block whose fence is longer than any in it."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text}\n{fence}"

@@ -29,7 +29,7 @@ from assistant.ui.chat.entries import (
     UserEntry,
     WorkEntry,
 )
-from assistant.ui.diff import DiffKind, added_and_removed, diff_html, diff_lines
+from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines
 from assistant.ui.memory.writers import told_writer
 from assistant.ui.safe_text import one_line, safe_markdown, with_visible_controls
 from assistant.ui.times import short_time

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from assistant.memory.log import MemoryChange
 from assistant.ui.cards import card
-from assistant.ui.diff import added_and_removed, diff_html
+from assistant.ui.diff_card import added_and_removed, diff_html
 from assistant.ui.memory.writers import told_writer
 from assistant.ui.times import full_time
 

@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from assistant.errors import ConflictError, PalimpsestError
-from assistant.memory.log import MemoryChange, unified_diff
+from assistant.memory.log import MemoryChange
 from assistant.memory.merge import Conflict, Merge, merge
 from assistant.memory.notes import Note
 from assistant.memory.provenance import writer_of
+from assistant.text.diff import unified_diff
 from assistant.ui.cards import card
-from assistant.ui.diff import diff_html
+from assistant.ui.diff_card import diff_html
 from assistant.ui.memory.file_history import history_html
 from assistant.ui.memory.memory_list import FileList, KnownFile, ListView, known_files, list_mark, with_seen
 from assistant.ui.memory.open_files import OpenFile, as_file_text, is_edited, mark_of, opened_file

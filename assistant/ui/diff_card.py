@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,11 +36,6 @@ def diff_lines(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False
 def diff_html(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False) -> Markup:
     """A unified diff as a card part."""
     return card("diff_lines", lines=diff_lines(diff, max_lines, is_whole=is_whole))
-
-
-def unified(before: str, after: str) -> str:
-    """The unified diff from one text to another."""
-    return "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2))
 
 
 def added_and_removed(diff: str) -> tuple[int, int]:
