@@ -1,4 +1,4 @@
-"""SIGKILL at random moments: a nursery of children in a process of its own, the strict provider in this one."""
+"""SIGKILL at random moments: a fork server with its children in a process of its own, the strict provider in this one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.replaying.dialogue import Dialogue
-from benchmarks.replaying.nursery import Order, Tally
+from benchmarks.replaying.fork_server import Order, Tally
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 
@@ -62,7 +62,7 @@ def kill_again_and_again(
             seed=seed,
         )
         finished = subprocess.run(
-            [sys.executable, "-m", "benchmarks.replaying.nursery"],
+            [sys.executable, "-m", "benchmarks.replaying.fork_server"],
             input=json.dumps(asdict(order)),
             cwd=_ROOT,
             stdout=subprocess.PIPE,
@@ -70,7 +70,7 @@ def kill_again_and_again(
             check=False,
         )
         refused = [refusal.message for refusal in provider.malformed]
-    tally = Tally(**json.loads(finished.stdout)) if finished.returncode == 0 else Tally(faults=["the nursery died"])
+    tally = Tally(**json.loads(finished.stdout)) if finished.returncode == 0 else Tally(faults=["the fork server died"])
     return Killing(
         kills=tally.kills,
         cut_turns=tally.cut_turns,

@@ -1,6 +1,6 @@
 """A process that has everything imported and forks children: each talks on in one home until it is killed.
 
-`python -m benchmarks.replaying.nursery` reads an `Order` as JSON from standard input and prints a `Tally` as JSON.
+`python -m benchmarks.replaying.fork_server` reads an `Order` as JSON from standard input and prints a `Tally` as JSON.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Tally:
     faults: list[str] = field(default_factory=list[str])
 
 
-class Nursery:
+class ForkServer:
     """Forks, kills, and looks at what is left."""
 
     def __init__(self, order: Order) -> None:
@@ -253,7 +253,7 @@ def main() -> None:
     """One order, one tally."""
     logging.basicConfig(level=logging.ERROR)
     order = Order(**json.loads(sys.stdin.read()))
-    print(json.dumps(asdict(Nursery(order).run()), ensure_ascii=False))
+    print(json.dumps(asdict(ForkServer(order).run()), ensure_ascii=False))
 
 
 if __name__ == "__main__":
