@@ -63,7 +63,8 @@ def test_the_settings_are_those_of_the_code() -> None:
 
 
 def test_the_slash_commands_are_those_of_the_code() -> None:
-    source = (ROOT / "assistant" / "conversation" / "commands.py").read_text(encoding="utf-8")
+    names = ("conversation/commands.py", "assembly/sample/show_command.py")
+    source = "\n".join((ROOT / "assistant" / name).read_text(encoding="utf-8") for name in names)
     expected = re.findall(r'Command\(\s*"(/[^"]*)",\s*"([^"]*)"', source)
     assert expected
     assert re.findall(r"^\| `(/[^`]*)` \| (.*) \|$", page("docs/commands.md"), re.MULTILINE) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -34,7 +35,7 @@ FENCES = {
         "assistant/agent/",
         "assistant/models/",
         "assistant/messages/blocks.py",
-        "assistant/assembly/sample/story.py",
+        "assistant/assembly/sample/story_model.py",
     ),
     "gradio": ("assistant/ui/",),
     "gradio_client": ("assistant/ui/",),
@@ -49,6 +50,10 @@ PURE = (
     "assistant/ui/chat/render.py",
 )
 IMPURE_MODULES = {"logging", "os", "random", "secrets", "shutil", "socket", "subprocess", "tempfile", "time", "uuid"}
+
+SAMPLELESS = tuple(
+    f"assistant/{room}/" for room in ROOMS[ROOMS.index("conversation") :] if room not in ("models", "text")
+)
 
 FILES = python_files("assistant", "app.py")
 
@@ -125,6 +130,16 @@ def test_pure_modules_import_nothing_of_the_machine() -> None:
         if name.partition(".")[0] in IMPURE_MODULES
     ]
     assert impure == []
+
+
+def test_the_rooms_below_know_nothing_of_the_sample() -> None:
+    """The sample is a home and a session of its own, which the assembly makes and the programs offer."""
+    knowing = [
+        file.name
+        for file in FILES
+        if file.name.startswith(SAMPLELESS) and "sample" in re.split(r"[\W_]", file.text.lower())
+    ]
+    assert knowing == []
 
 
 def test_no_init_module_holds_more_than_its_docstring() -> None:

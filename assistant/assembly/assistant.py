@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from assistant.agent.compactor import make_ask
 from assistant.agent.flush import Flusher, FlushModel
@@ -17,14 +14,10 @@ from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.tools.mcp_servers import McpTools, open_servers, read_servers
 from assistant.assembly.conversation_factory import Opening
 from assistant.assembly.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
-from assistant.assembly.sample.sample import SHOW_PACE, Show, ShowPace, Shows
-from assistant.assembly.sample.sample_home import furnish, show_settings
-from assistant.assembly.sample.story import connect_story, read_story
 from assistant.compaction.policy import CompactionPolicy
-from assistant.config.clock import Clock
 from assistant.config.prompts import Language, language_of
 from assistant.config.settings import Settings, load_settings
-from assistant.conversation.commands import submit
+from assistant.conversation.commands import COMMANDS, Command, submit
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.past import told_change
@@ -89,9 +82,10 @@ class Assistant:
         self.counter = TokenCounter(model.vocabulary)
         self.memory_log, self.notes = store.memory_log, store.notes
         self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
-        self._samples: dict[str, Assistant] = {}
-        self.shows = Shows(self._open_show)
-        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers, self.start_show)
+        self.commands: dict[str, Command] = {**COMMANDS}
+        """The slash commands by name; a program may add its own."""
+        self._guests: dict[str, Assistant] = {}
+        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers)
         self.forgetter = make_forgetter(store, index, self._end_all)
         self.trash = make_trash(store, index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._tell_change))
@@ -130,17 +124,25 @@ class Assistant:
             on_compacted=self.flushes.start,
         )
 
-    def at_home(self, session_id: str) -> Assistant:
-        """The assistant in whose home a conversation is: the sample's for the sample, else this one."""
-        return self._samples.get(session_id, self)
+    def owner_of(self, session_id: str) -> Assistant:
+        """The assistant in whose home a conversation is: that of a guest for a guest, else this one."""
+        return self._guests.get(session_id, self)
 
-    async def start_show(self, language: Language) -> Conversation:
-        """Begin the sample conversation, which plays by itself in a home that is thrown away."""
-        return (await self.shows.start(language)).conversation
+    @contextmanager
+    def host(self, guest: Conversation, owner: Assistant) -> Generator[None]:
+        """Meanwhile a conversation of another assistant's home is found here too, and in no list."""
+        self._guests[guest.session_id] = owner
+        self.conversations.take_in(guest)
+        try:
+            yield
+        finally:
+            self.conversations.let_go(guest)
+            del self._guests[guest.session_id]
 
     async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
         """Run a slash command or ask; returns the conversation the person is in then."""
-        return await submit(self.conversations, conversation, text, self.at_home(conversation.session_id).forgetter)
+        forgetter = self.owner_of(conversation.session_id).forgetter
+        return await submit(self.conversations, conversation, text, forgetter, self.commands)
 
     async def reconnect_model(self) -> None:
         """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
@@ -191,7 +193,6 @@ class Assistant:
 
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
-        await self.shows.close()
         await self.conversations.close()
         await self.flushes.close()
         await self.model.close()
@@ -238,16 +239,6 @@ class Assistant:
         if self.settings.language != "auto":
             return self.settings.language
         return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
-
-    @asynccontextmanager
-    async def _open_show(self, language: Language) -> AsyncGenerator[Show]:
-        async with open_sample(self.settings, language, SHOW_PACE) as sample:
-            session_id = sample.show.conversation.session_id
-            self._samples[session_id] = sample.assistant
-            try:
-                yield sample.show
-            finally:
-                del self._samples[session_id]
 
     def _tell_change(self, change: MemoryChange) -> None:
         if conversation := self.conversations.opened(change.session_id):
@@ -301,43 +292,3 @@ async def open_assistant(
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample conversation, and the assistant in whose home it plays."""
-
-    show: Show
-    assistant: Assistant
-
-
-@asynccontextmanager
-async def open_show(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Show]:
-    """Like `open_sample`, for who wants to see the conversation alone."""
-    async with open_sample(settings, language, pace) as sample:
-        yield sample.show
-
-
-@asynccontextmanager
-async def open_sample(settings: Settings, language: Language, pace: ShowPace) -> AsyncGenerator[Sample]:
-    """The sample conversation in a home that is thrown away; it plays a step for each `next_step`, or all by `play`.
-
-    Who answers, the window and the numbers of compaction are the story's; what is private to the owner stays out.
-    """
-    with TemporaryDirectory(prefix="palimpsest-show-") as folder:
-        settings = show_settings(settings, Path(folder), language)
-        today = Clock(settings).now().date()
-        story = read_story(language, today)
-        furnish(Workspace(settings.home), story, language, today)
-
-        async def connect(_: Settings) -> ChatModel:
-            return connect_story(story, language, pace.piece_seconds)
-
-        async with open_assistant(settings, connect=connect) as assistant:
-
-            async def settle() -> None:
-                await assistant.flushes.wait()
-                await assistant.index.sync_words()
-
-            conversation = assistant.conversations.create(story.title)
-            yield Sample(Show(settings.home, story, conversation, settle, pace.pause_seconds), assistant)

@@ -22,7 +22,8 @@ from assistant.openclaw import commands as openclaw
 
 if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant
-    from assistant.assembly.sample.sample import Show
+    from assistant.assembly.sample.sample import Pace
+    from assistant.config.prompts import Language
     from assistant.conversation.conversation import Conversation
 
 _MAX_HITS = 1000
@@ -248,27 +249,41 @@ def _examine(settings: Settings, as_json: bool) -> int:
 
 
 async def _show(settings: Settings, options: argparse.Namespace) -> int:
-    from assistant.assembly.assistant import open_show
-    from assistant.assembly.sample.sample import SHOW_PACE, ShowPace
+    from assistant.assembly.sample.sample import READING_PACE, Pace
 
     language = options.language or ("zh" if settings.language == "zh" else "en")
     # Somebody who watches wants to read along; a pipe does not.
     is_watched = sys.stdout.isatty() and not options.json
-    async with open_show(settings, language, SHOW_PACE if is_watched else ShowPace()) as show:
-        await asyncio.gather(_print_show(show, options.json), show.play())
+    await _play_sample(settings, language, READING_PACE if is_watched else Pace(), as_json=options.json)
     return DONE
 
 
-async def _print_show(show: Show, as_json: bool) -> None:
-    async for event in show.follow():
-        _print_event(event, as_json, is_sample=True)
+async def _play_sample(settings: Settings, language: Language, pace: Pace, *, as_json: bool) -> None:
+    from assistant.assembly.sample.sample_home import open_sample
+    from assistant.cli.terminal import said_text
+
+    async with open_sample(settings, language, pace) as sample:
+        playing = asyncio.create_task(sample.play())
+        async for event in sample.follow():
+            if isinstance(event, TurnStarted) and not as_json:
+                # Nobody has typed it.
+                print(said_text(event), end="", flush=True)
+            else:
+                _print_event(event, as_json)
+        await playing
 
 
 async def _with_assistant(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.assembly.assistant import open_assistant
+    from assistant.assembly.sample.sample import READING_PACE
+    from assistant.assembly.sample.show_command import show_command
     from assistant.cli.terminal import preview_text
 
+    async def play(language: Language) -> None:
+        await _play_sample(settings, language, READING_PACE, as_json=options.json)
+
     async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
+        assistant.commands["show"] = show_command(play)
         if assistant.other_owner:
             print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
         if options.command == "chat":
@@ -301,9 +316,6 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
     while (text := await _input("\n> ")) is not None:
         start = conversation.next_number
         moved = await assistant.submit(conversation, text)
-        if (show := assistant.shows.current) is not None and moved is show.conversation:
-            await _print_show(show, options.json)
-            continue
         if moved is not conversation:
             conversation, start = moved, 0
             print(f"— {conversation.title or conversation.session_id}")
@@ -339,16 +351,10 @@ async def _print_events(conversation: Conversation, start: int, as_json: bool) -
     return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
 
 
-def _print_event(event: Event, as_json: bool, is_sample: bool = False) -> None:
-    """Print an event; what the person said is printed in a sample alone, where nobody has typed it."""
-    from assistant.cli.terminal import said_text, terminal_text
+def _print_event(event: Event, as_json: bool) -> None:
+    from assistant.cli.terminal import terminal_text
 
-    if as_json:
-        print(event_line(event), flush=True)
-    elif is_sample and isinstance(event, TurnStarted):
-        print(said_text(event), end="", flush=True)
-    else:
-        print(terminal_text(event), end="", flush=True)
+    print(f"{event_line(event)}\n" if as_json else terminal_text(event), end="", flush=True)
 
 
 async def _input(prompt: str) -> str | None:

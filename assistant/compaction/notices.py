@@ -29,11 +29,11 @@ def gate_notice(budget: Budget) -> Notice:
 def too_little_notice(budget: Budget) -> Notice:
     """Why a compaction the person asked for folded nothing."""
     kept = f", and so do the newest {budget.keep_tokens:,} tokens" if budget.keep_tokens > 0 else ""
-    # Who has seen a compression needs no sample of one.
-    sample = "" if budget.occupied.summary else " To see a compression now, type /show."
+    # Who has seen a compression knows what it looks like.
+    hint = "" if budget.occupied.summary else " To see a compression now, type /show."
     return Notice(
         f"Nothing to compress yet: your messages take {budget.occupied.messages:,} tokens. "
-        f"The newest turn stays as it is{kept}.{sample}",
+        f"The newest turn stays as it is{kept}.{hint}",
         level="info",
     )
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from assistant.config.prompts import Language
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.errors import PalimpsestError, SessionNotFoundError
@@ -30,6 +29,7 @@ class Call:
     conversation: Conversation
     argument: str
     forgetter: Forgetter
+    commands: Mapping[str, Command]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,13 @@ class Command:
 
 
 async def submit(
-    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
+    conversations: Conversations,
+    conversation: Conversation,
+    text: str,
+    forgetter: Forgetter,
+    commands: Mapping[str, Command],
 ) -> Conversation:
-    """Run a command or queue a message; returns the conversation the person is in then.
+    """Run one of the commands or queue a message; returns the conversation the person is in then.
 
     What a command has to say comes as `Notice` events of that conversation.
     """
@@ -54,14 +58,14 @@ async def submit(
         if typed:
             _ask(conversation, text)
         return conversation
-    command = COMMANDS.get(name[1:].lower())
+    command = commands.get(name[1:].lower())
     if command is None:
-        nearest = difflib.get_close_matches(name[1:].lower(), COMMANDS, n=1)
+        nearest = difflib.get_close_matches(name[1:].lower(), commands, n=1)
         hint = f"Did you mean /{nearest[0]}?" if nearest else "/help lists the commands."
         conversation.emit(Notice(f"There is no command {name}. {hint}"))
         return conversation
     try:
-        return await command.run(Call(conversations, conversation, argument.strip(), forgetter))
+        return await command.run(Call(conversations, conversation, argument.strip(), forgetter, commands))
     except PalimpsestError as error:
         conversation.emit(Notice(str(error)))
         return conversation
@@ -85,7 +89,7 @@ async def respond(
     # Before anything runs, so that nothing of it can be missed.
     told = conversation.follow_until_idle(conversation.next_number)
     open_before = conversations.all_open()
-    current = await submit(conversations, conversation, text, forgetter)
+    current = await submit(conversations, conversation, text, forgetter, COMMANDS)
     if current is not conversation:
         told = current.follow_until_idle(current.next_number if current in open_before else 0)
     async with aclosing(told):
@@ -188,9 +192,6 @@ async def _forget(call: Call) -> Conversation:
     session_id = call.conversation.session_id
     offered = call.forgetter.offered(session_id)
     if offered and (chosen := chosen_items(offered, call.argument, _FORGET_ITEMS)):
-        if call.conversations.is_sample(session_id):
-            # It goes on playing.
-            raise PalimpsestError("The sample’s home is thrown away whole when it ends. /forget works in your own.")
         try:
             notice = Notice(receipt_text(await call.forgetter.forget(chosen)), "info")
         except PalimpsestError as error:
@@ -230,13 +231,8 @@ async def _model(call: Call) -> Conversation:
     return call.conversation
 
 
-async def _show(call: Call) -> Conversation:
-    languages: dict[str, Language] = {"en": "en", "zh": "zh"}
-    return await call.conversations.show(languages.get(call.argument.lower(), call.conversation.language))
-
-
 async def _help(call: Call) -> Conversation:
-    lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
+    lines = [f"{command.usage}: {command.help}" for command in call.commands.values()]
     call.conversation.emit(Notice("\n".join(lines), "info"))
     return call.conversation
 
@@ -254,7 +250,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _HIT_CHARS else f"{line[:_HIT_CHARS]}…"
 
 
-COMMANDS: dict[str, Command] = {
+COMMANDS: Mapping[str, Command] = {
     "compact": Command("/compact [hint]", "compress the context now; the hint says what matters", _compact),
     "undo": Command("/undo", "take the newest compaction back", _undo),
     "new": Command("/new [title]", "begin a new conversation", _new),
@@ -271,6 +267,5 @@ COMMANDS: dict[str, Command] = {
     "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
     "retry": Command("/retry", "answer your newest message again", _retry),
     "model": Command("/model", "which model answers, and how it was found", _model),
-    "show": Command("/show [en or zh]", "play a sample conversation: compressed, undone, searched", _show),
     "help": Command("/help", "this list", _help),
 }

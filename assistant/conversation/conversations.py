@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import ExitStack
 
-from assistant.config.prompts import Language
 from assistant.conversation.conversation import Conversation
 from assistant.storage.sessions.session_file import Session, title_from
 from assistant.storage.sessions.sessions import Sessions, SessionSummary
 
 OpenConversation = Callable[[Session], Conversation]
-StartShow = Callable[[Language], Awaitable[Conversation]]
 
 
 class Conversations:
     """Opens each conversation once, however many readers it has; `model_line` says who answers in them."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        open_conversation: OpenConversation,
-        model_line: str,
-        start_show: StartShow,
-    ) -> None:
-        """`start_show` begins the sample conversation, which is at home elsewhere and in no list."""
+    def __init__(self, sessions: Sessions, open_conversation: OpenConversation, model_line: str) -> None:
         self._sessions = sessions
         self._open_conversation = open_conversation
         self.model_line = model_line
-        self._start_show = start_show
-        self._sample: Conversation | None = None
+        self._guests: dict[str, Conversation] = {}
         self._open: dict[str, Conversation] = {}
         self._locks: dict[str, ExitStack] = {}
 
     def open(self, session_id: str) -> Conversation:
         """The conversation of that id; raises `SessionNotFoundError` and what `Sessions.load` raises."""
-        if self._sample is not None and self.is_sample(session_id):
-            return self._sample
+        if session_id in self._guests:
+            return self._guests[session_id]
         if session_id not in self._open:
             self._hold(session_id)
             try:
@@ -61,14 +51,13 @@ class Conversations:
         self._open[session.session_id] = self._open_conversation(session)
         return self._open[session.session_id]
 
-    async def show(self, language: Language) -> Conversation:
-        """The sample conversation, begun anew; `open` finds it until the next one begins."""
-        self._sample = await self._start_show(language)
-        return self._sample
+    def take_in(self, guest: Conversation) -> None:
+        """Let `open` find a conversation of another home, which is in no list here."""
+        self._guests[guest.session_id] = guest
 
-    def is_sample(self, session_id: str) -> bool:
-        """True for the sample conversation."""
-        return self._sample is not None and self._sample.session_id == session_id
+    def let_go(self, guest: Conversation) -> None:
+        """End what `take_in` began."""
+        self._guests.pop(guest.session_id, None)
 
     def newest_or_new(self) -> Conversation:
         """The conversation used last; a new one where there is none."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings, load_settings
 from assistant.storage.workspace import Workspace
@@ -15,10 +16,7 @@ from assistant.storage.workspace import Workspace
 
 def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
     """The assistant of who signed in; of the owner where nobody has to, of a guest where others reach the page."""
-    if settings.has_guests:
-        return open_guest(settings, address)
-    member = next((account for account in settings.accounts[1:] if account.name == person), None)
-    return open_member(settings, member, address) if member else open_assistant(settings, address)
+    return with_show_command(_open_own(settings, person, address))
 
 
 @asynccontextmanager
@@ -37,6 +35,13 @@ def open_member(settings: Settings, account: Account, address: str = "") -> Abst
         address,
         read_settings=lambda: _as_member(load_settings(settings.home), account),
     )
+
+
+def _open_own(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
+    if settings.has_guests:
+        return open_guest(settings, address)
+    member = next((account for account in settings.accounts[1:] if account.name == person), None)
+    return open_member(settings, member, address) if member else open_assistant(settings, address)
 
 
 def _as_guest(settings: Settings, folder: Path) -> Settings:

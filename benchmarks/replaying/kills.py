@@ -1,4 +1,4 @@
-"""SIGKILL at random moments: a fork server with its children in a process of its own, the strict provider in this one."""
+"""SIGKILL at random moments: a fork server and its children in another process, the strict provider here."""
 
 from __future__ import annotations
 

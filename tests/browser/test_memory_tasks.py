@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from assistant.assembly.assistant import open_assistant
+from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Chat, Serve
@@ -25,7 +26,7 @@ def real_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def real_server(serve: Serve, real_home: Path) -> PageServer:
     """The page of the built-in assistant."""
-    return serve(lambda *_: open_assistant(real_settings(real_home)), real_home)
+    return serve(lambda *_: with_show_command(open_assistant(real_settings(real_home))), real_home)
 
 
 @pytest.fixture

@@ -459,7 +459,7 @@ class FakeAssistant:
     def file_cap_chars(self) -> int:
         return 20_000
 
-    def at_home(self, session_id: str) -> FakeAssistant:
+    def owner_of(self, session_id: str) -> FakeAssistant:
         return self
 
     def _tell_change(self, change: MemoryChange) -> None:

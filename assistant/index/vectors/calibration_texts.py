@@ -20,7 +20,7 @@ SAMPLES_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Example:
     """A note, a question it answers, and a question no note answers, in one language."""
 
     note: str
@@ -29,68 +29,68 @@ class Sample:
 
 
 ENGLISH = (
-    Sample(
+    Example(
         "The project is written in Python and keeps its data in SQLite.",
         "Which programming language does the project use?",
         "How is steel hardened?",
     ),
-    Sample(
+    Example(
         "Prefers green tea in the morning and no coffee after noon.",
         "What is drunk in the morning?",
         "What is the capital of Mongolia?",
     ),
-    Sample(
+    Example(
         "The flat is on the third floor; the spare key lies under the red flower pot.",
         "Where is the spare key?",
         "How do bats find their way in the dark?",
     ),
-    Sample(
+    Example(
         "The flight to Lisbon leaves on Friday at seven in the evening.",
         "When does the plane leave?",
         "What caused the French Revolution?",
     ),
-    Sample(
+    Example(
         "The dog is allergic to chicken and gets fish instead.",
         "What may the dog not eat?",
         "Which gas do stars burn?",
     ),
-    Sample(
+    Example(
         "The release was moved from Monday to Thursday because the tests were too slow.",
         "Why was the release postponed?",
         "How many strings has a harp?",
     ),
-    Sample(
+    Example(
         "Practises the cello every evening for half an hour.",
         "Which instrument is practised?",
         "How deep is the Mariana Trench?",
     ),
-    Sample(
+    Example(
         "The doctor advised less salt and a walk after dinner.",
         "What did the doctor recommend?",
         "What is a prime number?",
     ),
-    Sample(
+    Example(
         "The garden needs new soil before the tomatoes are planted in May.",
         "What has to be done in the garden?",
         "How does a jet engine work?",
     ),
-    Sample(
+    Example(
         "The budget for the kitchen is eight thousand, half of it for the cupboards.",
         "How much may the kitchen cost?",
         "Which alphabet did the Phoenicians use?",
     ),
 )
 CHINESE = (
-    Sample("项目用 Python 编写，数据保存在 SQLite 里。", "项目用的是什么编程语言？", "钢是怎样淬火的？"),
-    Sample("早上喜欢喝绿茶，中午以后不喝咖啡。", "早上喝什么？", "蒙古的首都是哪里？"),
-    Sample("公寓在三楼，备用钥匙放在红色花盆下面。", "备用钥匙在哪里？", "蝙蝠在黑暗中如何辨别方向？"),
-    Sample("去里斯本的航班星期五晚上七点起飞。", "飞机几点起飞？", "法国大革命的起因是什么？"),
-    Sample("狗对鸡肉过敏，所以改吃鱼。", "狗不能吃什么？", "恒星燃烧的是哪种气体？"),
-    Sample("因为测试太慢，发布从星期一推迟到星期四。", "为什么推迟发布？", "竖琴有多少根弦？"),
-    Sample("每天晚上练半小时大提琴。", "练的是什么乐器？", "马里亚纳海沟有多深？"),
-    Sample("医生建议少吃盐，晚饭后散步。", "医生有什么建议？", "什么是质数？"),
-    Sample("五月种番茄之前，花园要换新土。", "花园里要做什么？", "喷气发动机的原理是什么？"),
-    Sample("厨房预算八千，其中一半用来买橱柜。", "厨房打算花多少钱？", "腓尼基人使用哪种字母？"),
+    Example("项目用 Python 编写，数据保存在 SQLite 里。", "项目用的是什么编程语言？", "钢是怎样淬火的？"),
+    Example("早上喜欢喝绿茶，中午以后不喝咖啡。", "早上喝什么？", "蒙古的首都是哪里？"),
+    Example("公寓在三楼，备用钥匙放在红色花盆下面。", "备用钥匙在哪里？", "蝙蝠在黑暗中如何辨别方向？"),
+    Example("去里斯本的航班星期五晚上七点起飞。", "飞机几点起飞？", "法国大革命的起因是什么？"),
+    Example("狗对鸡肉过敏，所以改吃鱼。", "狗不能吃什么？", "恒星燃烧的是哪种气体？"),
+    Example("因为测试太慢，发布从星期一推迟到星期四。", "为什么推迟发布？", "竖琴有多少根弦？"),
+    Example("每天晚上练半小时大提琴。", "练的是什么乐器？", "马里亚纳海沟有多深？"),
+    Example("医生建议少吃盐，晚饭后散步。", "医生有什么建议？", "什么是质数？"),
+    Example("五月种番茄之前，花园要换新土。", "花园里要做什么？", "喷气发动机的原理是什么？"),
+    Example("厨房预算八千，其中一半用来买橱柜。", "厨房打算花多少钱？", "腓尼基人使用哪种字母？"),
 )
 
 
@@ -105,9 +105,9 @@ class Measurement:
 
 async def measure_embedder(embed: Embed) -> Measurement:
     """Embed the texts once, and read from their vectors how the embedder's cosines are to be taken."""
-    samples = (*ENGLISH, *CHINESE)
-    notes = [sample.note for sample in samples]
-    questions = [*(sample.related for sample in samples), *(sample.unrelated for sample in samples)]
+    examples = (*ENGLISH, *CHINESE)
+    notes = [example.note for example in examples]
+    questions = [*(example.related for example in examples), *(example.unrelated for example in examples)]
     vectors = await embed([*notes, *questions])
     of_notes, of_questions = vectors[: len(notes)], vectors[len(notes) :]
     centring = Centring(of_questions.mean(axis=0), of_notes.mean(axis=0))

@@ -229,8 +229,8 @@ class ChatDesk:
             case "pin" | "unpin" if pin(view, name, target):
                 return self._screens.face(loaded, view, tab)
             case "undo-change" if target in view.transcript.change_ids:
-                at_home = loaded.assistant.at_home(tab.session_id)
-                await asyncio.to_thread(undo_change, at_home, target, tab.session_id)
+                owner = loaded.of(tab.session_id).assistant
+                await asyncio.to_thread(undo_change, owner, target, tab.session_id)
                 return self._screens.face(loaded, view, tab)
             case _:
                 return None

@@ -37,7 +37,7 @@ class ListView:
     month: str
     since_ns: int
     seen: tuple[SeenFile, ...]
-    is_sample: bool
+    is_guest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class FileList:
                 first_day=_day(notes[-1].name) if months else "",
                 last_day=_day(notes[0].name) if months else "",
                 full=[file for file in fixed if file.is_full],
-                is_sample=view.is_sample,
+                is_guest=view.is_guest,
             )
         )
 
@@ -156,7 +156,7 @@ def known_files(loaded: Loaded) -> list[KnownFile]:
 def list_mark(files: Sequence[KnownFile], view: ListView) -> str:
     """The same for two lists that look alike."""
     shown = [(file.name, file.changed_ns, file.size_bytes, _is_changed(file, view)) for file in files]
-    return hashlib.sha256(repr((view.selected, view.month, view.is_sample, shown)).encode()).hexdigest()
+    return hashlib.sha256(repr((view.selected, view.month, view.is_guest, shown)).encode()).hexdigest()
 
 
 def with_seen(seen: Sequence[SeenFile], file: KnownFile) -> tuple[SeenFile, ...]:

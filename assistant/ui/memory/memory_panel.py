@@ -22,7 +22,8 @@ from assistant.ui.server.loading import Loaded
 WRITER = "owner"
 FIRST_FILE = "MEMORY.md"
 _LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
-_GONE = "The sample is over and its home is gone: this cannot be saved. Copy what you want to keep, then reload."
+_OVER = "this conversation’s home is gone"
+_GONE = "This conversation’s home is gone: this cannot be saved. Copy what you want to keep, then reload."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,57 +42,55 @@ class MemoryFace:
 class MemoryDesk:
     """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files.
 
+    `loaded` is the assistant of the conversation in view; an open file stays that of the home in which it was opened.
     `words` are what stands in the editor; None where the browser says that it is what the editor was given.
     """
 
     def __init__(self) -> None:
         self._list = FileList()
 
-    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
-        """Put a file of the home of conversation `here` into the editor; unsaved words are never dropped for it."""
-        home = home_key(loaded, here)
+    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None) -> MemoryFace:
+        """Put a file into the editor; unsaved words are never dropped for it."""
         if is_edited(file, words):
-            is_same = name == file.name and home == file.home
+            is_same = name == file.name and loaded == file.home
             problem = None if is_same else f"{file.name} has words that are not saved. Save or reload it first."
             return MemoryFace(file, problem=problem)
-        return self.reload(loaded, name, file, here)
+        return self.reload(loaded, name, file)
 
-    def reload(self, loaded: Loaded, name: str, file: OpenFile, here: str = "") -> MemoryFace:
+    def reload(self, loaded: Loaded, name: str, file: OpenFile) -> MemoryFace:
         """Take what stands on disk, whatever the editor holds."""
-        home = home_key(loaded, here)
-        at = home_of(loaded, home) or loaded
         try:
-            at.assistant.workspace.memory_path(name)
+            loaded.assistant.workspace.memory_path(name)
             # The folder before the file: what changes between the two is seen at the next look.
-            files = known_files(at)
-            note = at.assistant.notes.read(name)
+            files = known_files(loaded)
+            note = loaded.assistant.notes.read(name)
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        is_same = (name, home) == (file.name, file.home)
-        kept = file if home == file.home else OpenFile(home=home)
+        is_same = (name, loaded) == (file.name, file.home)
+        kept = file if loaded == file.home else OpenFile(home=loaded)
         opened = replace(opened_file(kept, note), has_history=file.has_history and is_same)
-        return self._drawn(at, opened, note.text, files)
+        return self._drawn(loaded, opened, note.text, files)
 
     def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryFace:
         """Open the note of a day."""
-        at = home_of(loaded, file.home) or loaded
+        at = _home(loaded, file)
         if any(known.name == f"memory/{day}.md" for known in known_files(at)):
-            return self.open(loaded, f"memory/{day}.md", file, words, file.home)
+            return self.open(at, f"memory/{day}.md", file, words)
         return MemoryFace(file, problem=f"There is no note of {day or 'that day'}.")
 
     def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryFace:
         """Show the notes of a month in the list, or no longer."""
-        at = home_of(loaded, file.home) or loaded
+        at = _home(loaded, file)
         file = replace(file, month="" if month == file.month else month)
         return self._refreshed(at, file, file.state or "saved", known_files(at))
 
     def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
         """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
-        at = home_of(loaded, file.home)
         if not file.name or words is None:
             return MemoryFace(file, problem=_LOST if file.given else None)
-        if at is None:
+        if is_gone(file.home):
             return MemoryFace(file, problem=_GONE)
+        at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
             merged = _merged(file, words, note)
@@ -106,11 +105,11 @@ class MemoryDesk:
 
     def decide(self, loaded: Loaded, file: OpenFile, words: str | None, *, keeps_both: bool) -> MemoryFace:
         """Write the editor's words over those the person was shown, or beside them; not over what came later."""
-        at = home_of(loaded, file.home)
         if not file.name or words is None:
             return MemoryFace(file)
-        if at is None:
+        if is_gone(file.home):
             return MemoryFace(file, problem=_GONE)
+        at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
             merged = _merged(file, words, note)
@@ -121,14 +120,14 @@ class MemoryDesk:
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
 
-    def poll(self, loaded: Loaded, file: OpenFile, words: str | None, here: str = "") -> MemoryFace:
+    def poll(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
         """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
-        home, has_words = home_key(loaded, here), is_edited(file, words)
-        if not file.name or (file.home != home and not has_words):
-            return self._switched(loaded, file, here)
-        at = home_of(loaded, file.home)
-        if at is None:
-            return MemoryFace(replace(file, state="gone"), head=_head(file, "the sample is over"))
+        has_words = is_edited(file, words)
+        if not file.name or (file.home != loaded and not has_words):
+            return self._switched(loaded, file)
+        if is_gone(file.home):
+            return MemoryFace(replace(file, state="gone"), head=_head(file, _OVER))
+        at = _home(loaded, file)
         state = "not saved" if has_words else "saved"
         files = known_files(at)
         if _listed_mark(files, file) == file.listed and file.told_digest == file.base_digest:
@@ -145,40 +144,38 @@ class MemoryDesk:
                 return self._told(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
 
-    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None, here: str = "") -> MemoryFace:
+    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None) -> MemoryFace:
         """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
 
         Words whose file cannot be told are left in the editor.
         """
         if file.given == given:
             return MemoryFace(file)
-        home = home_key(loaded, here)
-        at = home_of(loaded, home) or loaded
-        files = known_files(at)
-        found = [note for note in _readable(at, files) if mark_of(note.text) == given]
+        files = known_files(loaded)
+        found = [note for note in _readable(loaded, files) if mark_of(note.text) == given]
         if words is None or mark_of(words) == given:
-            return self.reload(loaded, found[0].name, file, here) if found else self._switched(loaded, file, here)
+            return self.reload(loaded, found[0].name, file) if found else self._switched(loaded, file)
         if len(found) != 1:
-            lost = OpenFile(home=home, given=given)
+            lost = OpenFile(home=loaded, given=given)
             return MemoryFace(lost, head=_head(lost, _LOST))
-        return self._refreshed(at, opened_file(OpenFile(home=home), found[0]), "not saved", files)
+        return self._refreshed(loaded, opened_file(OpenFile(home=loaded), found[0]), "not saved", files)
 
     def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """What changed on disk since the file was opened."""
-        at = home_of(loaded, file.home) or loaded
+        at = _home(loaded, file)
         diff = unified_diff(file.base, at.assistant.notes.read(file.name).text, file.name)
         return MemoryFace(file, banner=str(card("disk_changes", name=file.name, diff=diff_html(diff))))
 
     def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """Show the changes of the open file, or no longer."""
-        at = home_of(loaded, file.home) or loaded
+        at = _home(loaded, file)
         file = replace(file, has_history=not file.has_history)
         digest = at.assistant.notes.read(file.name).digest
         return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(at, file, digest))
 
     def restore(self, loaded: Loaded, file: OpenFile, words: str | None, change_id: str) -> MemoryFace:
         """Write the version that a change of the open file left; that is a change of its own."""
-        at = home_of(loaded, file.home) or loaded
+        at = _home(loaded, file)
         log, notes = at.assistant.memory_log, at.assistant.notes
         change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
         if change is None:
@@ -192,13 +189,12 @@ class MemoryDesk:
             return MemoryFace(file, problem=f"{file.name} was changed by someone else just now. Nothing was restored.")
         except PalimpsestError as error:
             return MemoryFace(file, problem=str(error))
-        return self.reload(loaded, file.name, file, file.home)
+        return self.reload(at, file.name, file)
 
-    def _switched(self, loaded: Loaded, file: OpenFile, here: str) -> MemoryFace:
+    def _switched(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
         """Another home, or the first look at one: the same file of it where there is one."""
-        at = home_of(loaded, home_key(loaded, here)) or loaded
-        names = {known.name for known in known_files(at)}
-        face = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file, here)
+        names = {known.name for known in known_files(loaded)}
+        face = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file)
         return replace(face, problem=None, head=_head(file, face.problem)) if face.problem else face
 
     def _written(self, at: Loaded, file: OpenFile, words: str, text: str, base_digest: str) -> MemoryFace:
@@ -256,17 +252,14 @@ def _readable(at: Loaded, files: list[KnownFile]) -> Iterator[Note]:
             yield at.assistant.notes.read(known.name)
 
 
-def home_key(loaded: Loaded, session_id: str) -> str:
-    """The conversation itself where it has a home of its own, as the sample does; else empty."""
-    return "" if loaded.assistant.at_home(session_id) is loaded.assistant else session_id
+def is_gone(home: Loaded | None) -> bool:
+    """True for the home of a guest conversation once it is thrown away."""
+    return home is not None and home.is_guest and not home.assistant.workspace.root.is_dir()
 
 
-def home_of(loaded: Loaded, home: str) -> Loaded | None:
-    """The assistant in that home; None where the sample it was made for is over."""
-    if not home:
-        return loaded
-    assistant = loaded.assistant.at_home(home)
-    return None if assistant is loaded.assistant else replace(loaded, assistant=assistant)
+def _home(loaded: Loaded, file: OpenFile) -> Loaded:
+    """The home of an open file; that of the conversation in view where it has none any more."""
+    return loaded if file.home is None or is_gone(file.home) else file.home
 
 
 def _merged(file: OpenFile, words: str, note: Note) -> Merge:
@@ -287,7 +280,7 @@ def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
 
 
 def _view(file: OpenFile) -> ListView:
-    return ListView(file.name, file.month, file.since_ns, file.seen, bool(file.home))
+    return ListView(file.name, file.month, file.since_ns, file.seen, file.home is not None and file.home.is_guest)
 
 
 def _listed_mark(files: list[KnownFile], file: OpenFile) -> str:

@@ -73,10 +73,6 @@ class TaskDesk:
         """Show where the words of a line stand."""
         return await self._find(loaded, text[:MAX_CHARS])
 
-    def refuse_sample(self) -> TaskFace:
-        """The sample goes on playing, so nothing is taken out of its home."""
-        return _told("Forget", "The sample’s home is thrown away whole when it ends. Forget works in your own.")
-
     async def forget(self, loaded: Loaded, task: Task, gathered: str) -> TaskFace:
         """Forget what is ticked of what was shown; the receipt, or the card again with what went wrong."""
         form = read_form(gathered)

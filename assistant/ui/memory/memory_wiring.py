@@ -14,7 +14,7 @@ from assistant.ui.chat.chat import refusal_text
 from assistant.ui.chat.face import Tab
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of, unchanged
 from assistant.ui.layout import Parts
-from assistant.ui.memory.memory_panel import MemoryDesk, MemoryFace, home_key, home_of
+from assistant.ui.memory.memory_panel import MemoryDesk, MemoryFace, is_gone
 from assistant.ui.memory.memory_tasks import Task, TaskDesk, TaskFace
 from assistant.ui.memory.open_files import OpenFile, disk_line
 from assistant.ui.server.loading import Loaded
@@ -48,12 +48,13 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
     async def carry_out(
         words: str, task: Task, tab: Tab, room: Room, tab_hash: str, event: gr.EventData
     ) -> AsyncIterator[Values]:
-        loaded, action = await room.loading.ready(), action_of(event)
+        action = action_of(event)
+        loaded = (await room.loading.ready()).of(tab.session_id)
         name, target = action.name, action.target
         async with room.files.lock(tab_hash):
             file = room.files.of(tab_hash)
             if name in _WORDLESS or action.given == file.given:
-                face = await _act_on_file(room.memory, loaded, name, target, file, words, tab.session_id)
+                face = await _act_on_file(room.memory, loaded, name, target, file, words)
             else:
                 face = MemoryFace(file, problem=_CHANGING)
             if face is not None:
@@ -61,7 +62,7 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
                 yield [*_keep(room, tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
                 return
         is_known = False
-        asked = _Asked(file, words, task, tab.session_id)
+        asked = _Asked(file, words, task)
         async for told in _act_on_task(room.tasks, loaded, name, target, asked):
             is_known = True
             yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
@@ -74,19 +75,19 @@ def _wire_cards(parts: Parts, rooms: Rooms) -> None:
 
 
 async def _act_on_file(
-    desk: MemoryDesk, loaded: Loaded, name: str, target: str, file: OpenFile, words: str, here: str
+    desk: MemoryDesk, loaded: Loaded, name: str, target: str, file: OpenFile, words: str
 ) -> MemoryFace | None:
     """What a button about files does; None where it is none, or one of another file."""
     match name:
         case "open-file" | "open-hit":
             path = target.rpartition(":")[0] if name == "open-hit" else target
-            return await asyncio.to_thread(desk.open, loaded, path, file, words, here)
+            return await asyncio.to_thread(desk.open, loaded, path, file, words)
         case "notes-day":
             return await asyncio.to_thread(desk.open_day, loaded, target, file, words)
         case "notes-month":
             return await asyncio.to_thread(desk.toggle_month, loaded, target, file)
         case "memory-reload" if target == file.name:
-            return await asyncio.to_thread(desk.reload, loaded, target, file, here)
+            return await asyncio.to_thread(desk.reload, loaded, target, file)
         case "memory-diff" if target == file.name:
             return await asyncio.to_thread(desk.show_disk, loaded, file)
         case "memory-history" if target == file.name:
@@ -106,51 +107,43 @@ class _Asked:
     file: OpenFile
     words: str
     task: Task
-    here: str
-
-    def home(self, loaded: Loaded) -> Loaded:
-        """The assistant in whose home the tab is."""
-        return home_of(loaded, home_key(loaded, self.here)) or loaded
 
 
 async def _act_on_task(
     tasks: TaskDesk, loaded: Loaded, name: str, target: str, asked: _Asked
 ) -> AsyncIterator[TaskFace]:
     """What a button of a task card does; nothing where it is none."""
-    home = asked.home(loaded)
     match name:
         case "work-close":
             yield tasks.close()
         case "tidy-file":
-            async for face in tasks.tidy(home, target):
+            async for face in tasks.tidy(loaded, target):
                 yield face
         case "tidy-accept":
-            yield await asyncio.to_thread(tasks.accept, home, asked.task, target)
-        case "memory-line" if (at := home_of(loaded, asked.file.home)) is not None:
+            yield await asyncio.to_thread(tasks.accept, loaded, asked.task, target)
+        case "memory-line" if not is_gone(asked.file.home):
             path, _, number = target.rpartition(":")
             if path == asked.file.name and number.isdecimal():
                 line = disk_line(asked.file, asked.words, int(number))
-                yield await asyncio.to_thread(tasks.tell_line, at, path, line)
+                yield await asyncio.to_thread(tasks.tell_line, asked.file.home or loaded, path, line)
         case _:
-            face = await _forget(tasks, home, name, target, asked.task, is_sample=home is not loaded)
+            face = await _forget(tasks, loaded, name, target, asked.task)
             if face is not None:
                 yield face
 
 
-async def _forget(
-    tasks: TaskDesk, home: Loaded, name: str, target: str, task: Task, *, is_sample: bool
-) -> TaskFace | None:
+async def _forget(tasks: TaskDesk, loaded: Loaded, name: str, target: str, task: Task) -> TaskFace | None:
     match name:
         case "forget-words":
             return tasks.ask_words()
         case "forget-change":
-            return await tasks.forget_change(home, target)
+            return await tasks.forget_change(loaded, target)
         case "forget-line":
-            return await tasks.find_text(home, target)
+            return await tasks.find_text(loaded, target)
         case "forget-find":
-            return await tasks.find(home, target)
+            return await tasks.find(loaded, target)
         case "forget-now":
-            return tasks.refuse_sample() if is_sample else await tasks.forget(home, task, target)
+            return await tasks.forget(loaded, task, target)
         case _:
             return None
 
@@ -180,7 +173,7 @@ def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
                 # The answer to an earlier event has not reached the browser yet.
                 return unchanged(len(outputs))
             return _keep(
-                room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded, file, held, tab.session_id)
+                room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded.of(tab.session_id), file, held)
             )
 
     async def leave(request: gr.Request) -> None:
@@ -242,11 +235,11 @@ def _held(sent: str | None) -> _Held:
     return _Held(given, None if kind == _UNTOUCHED else words)
 
 
-def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held, here: str) -> MemoryFace:
+def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held) -> MemoryFace:
     if not file.name and held.given:
         # The room was closed meanwhile, or the program began anew: what was typed is in the browser alone.
-        return desk.take_up(loaded, file, held.given, held.words, here)
-    return desk.poll(loaded, file, held.words, here)
+        return desk.take_up(loaded, file, held.given, held.words)
+    return desk.poll(loaded, file, held.words)
 
 
 def _memory_values(face: MemoryFace) -> Values:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from assistant.memory.log import log_lines
 from assistant.memory.notes import Note
 from assistant.ui.memory.memory_list import SeenFile
+from assistant.ui.server.loading import Loaded
 
 # What ends a text for the page's script, too.
 _SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
@@ -21,12 +22,12 @@ _SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\
 class OpenFile:
     """The file in the editor of one tab: how it stood on disk and what the editor was given. No name: none yet.
 
-    `home` is the sample conversation in whose home it is, empty for the person's own. `told_digest` is the version on
-    disk that the person was told of. `listed` is the mark of the list as drawn.
+    `home` is the assistant in whose home it is. `told_digest` is the version on disk that the person was told of.
+    `listed` is the mark of the list as drawn.
     """
 
     name: str = ""
-    home: str = ""
+    home: Loaded | None = None
     base: str = ""
     base_digest: str = ""
     given: str = ""

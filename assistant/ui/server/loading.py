@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
@@ -27,6 +27,13 @@ class Loaded:
 
     assistant: Assistant
     count_tokens: TokenCount
+    is_guest: bool = False
+    """True where it is that of a guest conversation, in a home that is not the person's."""
+
+    def of(self, session_id: str) -> Loaded:
+        """The same, of the assistant in whose home a conversation is."""
+        owner = self.assistant.owner_of(session_id)
+        return self if owner is self.assistant else replace(self, assistant=owner, is_guest=True)
 
 
 class Loading:

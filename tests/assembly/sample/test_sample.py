@@ -1,4 +1,4 @@
-"""*Show me* is a real run: compressed when the window is full, undone, compressed by hand, and found by search."""
+"""The sample is a real run: compressed when the window is full, undone, compressed by hand, and found by search."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly.assistant import open_assistant, open_show
-from assistant.assembly.sample.sample import ShowPace
+from assistant.assembly.sample.sample import Pace
+from assistant.assembly.sample.sample_home import open_sample
 from assistant.cli.main import main
 from assistant.config.prompts import Language
 from assistant.config.settings import Settings
@@ -24,7 +24,7 @@ from assistant.messages.events import (
     ToolFinished,
     TurnStarted,
 )
-from tests.fakes.home import said_in, say
+from tests.fakes.home import said_in
 
 STEPS = 10
 
@@ -55,15 +55,15 @@ def told_by(events: Sequence[Event]) -> list[str]:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_sample_is_compressed_undone_and_searched(home: Path, language: Language):
-    async with open_show(settings_of(home), language, ShowPace()) as show:
+    async with open_sample(settings_of(home), language, Pace()) as sample:
         events: list[Event] = []
 
         async def follow() -> None:
-            events.extend([event async for event in show.follow()])
+            events.extend([event async for event in sample.follow()])
 
-        await asyncio.gather(follow(), show.play())
-        assert show.steps_left == 0
-        assert await show.next_step() is False
+        await asyncio.gather(follow(), sample.play())
+        assert sample.steps_left == 0
+        assert await sample.next_step() is False
 
     assert told_by(events) == [
         "turn",
@@ -87,12 +87,12 @@ async def test_the_sample_is_compressed_undone_and_searched(home: Path, language
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_window_fills_at_its_step_with_room_on_both_sides(home: Path, language: Language):
-    async with open_show(settings_of(home), language, ShowPace()) as show:
-        conversation = show.conversation
+    async with open_sample(settings_of(home), language, Pace()) as sample:
+        conversation = sample.conversation
         for _ in range(4):
-            await show.next_step()
+            await sample.next_step()
         before = sum(item.tokens for item in conversation.context_items())
-        await show.next_step()
+        await sample.next_step()
         after = sum(item.tokens for item in conversation.context_items())
         assert not any(isinstance(event, ContextCompressed) for event in conversation.attach().history)
     assert before < 2_700
@@ -100,60 +100,19 @@ async def test_the_window_fills_at_its_step_with_room_on_both_sides(home: Path, 
 
 
 async def test_a_sample_leaves_nothing_behind_and_touches_no_file_of_the_home(home: Path):
-    async with open_show(settings_of(home), "en", ShowPace()) as show:
-        folder = show.home
+    async with open_sample(settings_of(home), "en", Pace()) as sample:
+        folder = sample.assistant.workspace.root
         assert folder.is_dir()
-        await show.next_step()
+        await sample.next_step()
     assert not folder.exists()
     assert not home.exists()
 
 
-async def test_show_is_a_conversation_like_any_other_and_in_no_list(home: Path):
-    async with open_assistant(settings_of(home)) as assistant:
-        own = assistant.conversations.create()
-        sample = await assistant.submit(own, "/show zh")
-        assert sample is not own
-        assert sample.language == "zh"
-        assert assistant.conversations.open(sample.session_id) is sample
-        assert [line.session_id for line in assistant.conversations.summaries()] != [sample.session_id]
-        show = assistant.shows.current
-        assert show is not None
-        assert show.conversation is sample
-        assert said_in(await say(assistant, own, "hello")) != ""
-        assert await assistant.start_show("en") is not sample
-        assert not show.home.exists()
-        again = assistant.shows.current
-        assert again is not None
-        assert again.home.exists()
-    assert not again.home.exists()
-
-
-async def test_forget_in_the_sample_looks_in_its_home_and_takes_nothing_out(home: Path):
-    async with open_assistant(settings_of(home)) as assistant:
-        fact = "The harbour of Genoa is my own secret place."
-        (home / "MEMORY.md").write_text(f"- {fact}\n", encoding="utf-8")
-        sample = await assistant.conversations.show("en")
-
-        async def told(text: str) -> str:
-            start = sample.next_number
-            assert await assistant.submit(sample, text) is sample
-            events = [numbered.event async for numbered in sample.follow_until_idle(start)]
-            return "\n".join(event.text for event in events if isinstance(event, Notice))
-
-        assert "It stands nowhere" in await told("/forget harbour of Genoa")
-        note = next((assistant.at_home(sample.session_id).workspace.memory_folder).glob("*.md"))
-        line = note.read_text("utf-8").strip().split("\n")[-1].removeprefix("- ")
-        assert "/forget 1 3 forgets" in await told(f"/forget {line}")
-        assert "thrown away whole" in await told("/forget all")
-        assert line in note.read_text("utf-8")
-        assert fact in (home / "MEMORY.md").read_text("utf-8")
-
-
 async def test_whatever_is_not_in_the_story_is_answered_honestly(home: Path):
-    async with open_show(settings_of(home), "en", ShowPace()) as show:
-        start = show.conversation.next_number
-        show.conversation.ask("What is the meaning of life?")
-        events = [numbered.event async for numbered in show.conversation.follow_until_idle(start)]
+    async with open_sample(settings_of(home), "en", Pace()) as sample:
+        start = sample.conversation.next_number
+        sample.conversation.ask("What is the meaning of life?")
+        events = [numbered.event async for numbered in sample.conversation.follow_until_idle(start)]
     assert said_in(events).startswith("This is the sample conversation")
 
 

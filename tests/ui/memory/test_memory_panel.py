@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.assembly.sample.show_command import with_show_command
 from assistant.models.scripted import ScriptedModel
 from assistant.ui.memory.memory_panel import MemoryDesk, MemoryFace
 from assistant.ui.memory.open_files import OpenFile, is_edited
@@ -249,23 +250,26 @@ def test_many_notes_stand_by_month_and_are_found_by_day(desk: MemoryDesk, loaded
     assert "no note of 1999" in (desk.open_day(loaded, "1999-01-01", face.file, None).problem or "")
 
 
-async def test_the_sample_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:
+async def test_a_guest_conversation_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:
     desk = MemoryDesk()
-    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+    async with with_show_command(scripted_assistant(home, ScriptedModel([]))) as assistant:
         loaded = Loaded(assistant, len)
         own = desk.poll(loaded, OpenFile(), None)
-        sample = (await assistant.start_show("en")).session_id
-        shown = desk.poll(loaded, own.file, None, sample)
-        assert shown.file.home == sample
+        first = await assistant.submit(assistant.conversations.create(), "/show en")
+        guest = loaded.of(first.session_id)
+        shown = desk.poll(guest, own.file, None)
+        assert shown.file.home == guest
         assert "Sample" in (shown.files or "")
-        saved = desk.save(loaded, shown.file, "mine")
-        assert assistant.at_home(sample).notes.read("MEMORY.md").text == "mine\n"
+        saved = desk.save(guest, shown.file, "mine")
+        assert guest.assistant.notes.read("MEMORY.md").text == "mine\n"
         assert assistant.notes.read("MEMORY.md").text == own.text
-        assert desk.poll(loaded, saved.file, "more words", "").file.home == sample
-        back = desk.poll(loaded, saved.file, None, "")
-        assert (back.file.home, back.text) == ("", own.text)
-        await assistant.shows.close()
+        assert desk.poll(loaded, saved.file, "more words").file.home == guest
+        back = desk.poll(loaded, saved.file, None)
+        assert (back.file.home, back.text) == (loaded, own.text)
+        # A new one ends the one before.
+        await assistant.submit(assistant.conversations.create(), "/show en")
+        assert loaded.of(first.session_id) == loaded
         assert "cannot be saved" in (desk.save(loaded, saved.file, "more words").problem or "")
-        assert "sample is over" in (desk.poll(loaded, saved.file, "more words", "").head or "")
-        assert desk.poll(loaded, saved.file, None, sample).file.home == ""
+        assert "home is gone" in (desk.poll(loaded, saved.file, "more words").head or "")
+        assert desk.poll(loaded, saved.file, None).file.home == loaded
         assert assistant.notes.read("MEMORY.md").text == own.text
