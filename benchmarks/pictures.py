@@ -1,4 +1,7 @@
-"""Every state of the page at 1440 and 390 px in both themes, as pictures in ./pictures: what a stranger would see."""
+"""Every state of the page at 1440 and 390 px in both themes, as pictures in ./pictures: what a stranger would see.
+
+With `--readme` those of the README, written into ./docs.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,11 @@ from playwright.sync_api import Error as PlaywrightError
 
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, start
+from benchmarks.readme_picture import take_readme_pictures
 from tests.conftest import find_chromium
 from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant, opened, past_conversation
 
+README_FOLDER = Path(__file__).parent.parent / "docs"
 WIDTHS = (1440, 390)
 THEMES = ("light", "dark")
 CHROMIUM_FLAGS = (
@@ -204,14 +209,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"states, by default all of: {', '.join(s.name for s in STATES)}")
     parser.add_argument("--folder", type=Path, default=Path("pictures"))
+    parser.add_argument("--readme", action="store_true", help="take the pictures of the README alone, into docs/")
     options = parser.parse_args()
     executable = find_chromium()
     if executable is None:
         print("no Chromium on the PATH", file=sys.stderr)
         return 1
-    options.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
+        if options.readme:
+            take_readme_pictures(browser, README_FOLDER)
+            return 0
+        options.folder.mkdir(parents=True, exist_ok=True)
         for state in STATES:
             if not options.names or state.name in options.names:
                 for width in WIDTHS:

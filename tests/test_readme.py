@@ -18,8 +18,9 @@ def test_it_is_read_in_one_sitting() -> None:
     assert len(README.splitlines()) <= MAX_LINES
 
 
-def test_it_says_how_to_run_it() -> None:
+def test_it_shows_the_page_and_how_to_run_it() -> None:
     assert RUN_COMMAND in README.splitlines()
+    assert re.findall(r'src(?:set)?="(docs/[\w-]+\.png)"', README) == ["docs/page-dark.png", "docs/page-light.png"]
 
 
 @pytest.mark.parametrize("script", [".ci/run", "README.md"])
