@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assistant.openclaw.options import Mode, Options
-from assistant.openclaw.session_file import Job, compress_file
+from assistant.openclaw.compression_options import CompressionMode, Options
+from assistant.openclaw.file_compression import CompressionJob, compress_file
 from benchmarks.figures import Figure, report
 
 MEGABYTES = 100
@@ -71,9 +71,9 @@ def bare(path: Path) -> None:
     target.unlink()
 
 
-def compressed(path: Path, mode: Mode, max_iterations: int) -> None:
+def compressed(path: Path, mode: CompressionMode, max_iterations: int) -> None:
     """The whole run: guards, diary, plan, copy, verification, replacement, log."""
-    job = Job(
+    job = CompressionJob(
         path=path,
         options=Options(mode=mode, max_iterations=max_iterations),
         now=datetime.now(UTC),
@@ -124,7 +124,7 @@ def _measure_here(way: str, path: Path) -> Measure:
     return Measure(time.process_time() - started, peak / 1e3 if sys.platform != "darwin" else peak / 1e6)
 
 
-def _mode(name: str) -> Mode:
+def _mode(name: str) -> CompressionMode:
     return "light" if name == "light" else "standard" if name == "standard" else "aggressive"
 
 

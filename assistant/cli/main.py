@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 from assistant.config.settings import Settings, load_settings
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.messages.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
-from assistant.openclaw import commands as openclaw
+from assistant.openclaw import session_commands as openclaw
 
 if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from assistant.openclaw.commands import add_parsers, run
+from assistant.openclaw.session_commands import add_parsers, run
 from assistant.text.redaction import mask_secrets
 
 

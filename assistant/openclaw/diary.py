@@ -1,30 +1,29 @@
-"""The diary of another agent's workspace: what was found before a compression, and that there was one."""
+"""The diary of another agent's workspace: `memory/<date>.md`, SOUL.md and MEMORY.md, written and checked."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
+from typing import Literal
 
 from assistant.config.prompts import Language, language_of
 from assistant.errors import DiaryError, PalimpsestError
-from assistant.openclaw.bullets import section_title
-from assistant.openclaw.findings import Category, Finding, newest_once
-from assistant.openclaw.soul import Preferences, add_event, add_preferences
+from assistant.openclaw.compression_options import Mask
+from assistant.openclaw.findings import FindingCategory, SessionFinding, newest_once
+from assistant.openclaw.session_summary import section_title
 from assistant.storage.atomic_io import hold_lock, replace_file
-
-Mask = Callable[[str], str]
 
 EXTRACT_HEADING = "压缩提取"
 LOG_HEADING = "压缩执行"
 # One session never fills a day's page: what is older stays in the copy of the session.
 MAX_ENTRIES = 200
 _COMPARED_DIARIES = 60
-_WHY: dict[Language, dict[Category, str]] = {
+_WHY: dict[Language, dict[FindingCategory, str]] = {
     "en": {
         "Preference": "what the person wants",
         "Decision": "later work rests on it",
@@ -42,6 +41,24 @@ _WHY: dict[Language, dict[Category, str]] = {
         "Warning": "继续之前必须知道",
     },
 }
+
+_SOUL_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
+_SOUL_BULLET = re.compile(r"^\s*[-*]\s+(.*\S)\s*$")
+_DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
+_PREFERENCES = re.compile(r"preferences?\b|偏好|喜好", re.IGNORECASE)
+_EVENTS = re.compile(r"event index|events?\b|事件索引|事件", re.IGNORECASE)
+# Two sentences with one of these in common speak of one thing, and the later one holds.
+_SUBJECTS = re.compile(
+    r"\b(my (?:name|birthday|e-?mail|phone|address|time ?zone|job|boss|company|editor|wife|husband|partner"
+    r"|favou?rite [\w ]+?))(?= (?:is|are)\b)|\b(call me)\b"
+    r"|(我的(?:名字|生日|邮箱|电话|地址|时区|工作|职业|老板|公司|妻子|丈夫))(?=是|叫)|(我叫|叫我)",
+    re.IGNORECASE,
+)
+_ALIASES = {"call me": "name", "my name": "name", "我叫": "name", "叫我": "name", "我的名字": "name"}
+
+MAX_EXTRACTIONS = 3
+_HEADING = re.compile(r"^(#{1,6})\s+(.*\S)\s*$")
+_EXTRACT = re.compile(rf"^##\s+(?:{EXTRACT_HEADING}|Compression extract)", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +88,7 @@ class CompressionLog:
     was_partial: bool = False
 
 
-def mask_findings(findings: Sequence[Finding], mask: Mask) -> tuple[Finding, ...]:
+def mask_findings(findings: Sequence[SessionFinding], mask: Mask) -> tuple[SessionFinding, ...]:
     """The findings with every secret in them masked."""
     return tuple(
         replace(found, title=mask(found.title), content=mask(found.content), context=mask(found.context))
@@ -80,7 +97,7 @@ def mask_findings(findings: Sequence[Finding], mask: Mask) -> tuple[Finding, ...
 
 
 def extract(
-    findings: Sequence[Finding], workspace: Path, now: datetime, session_id: str, topic: str, mask: Mask
+    findings: Sequence[SessionFinding], workspace: Path, now: datetime, session_id: str, topic: str, mask: Mask
 ) -> Extracted:
     """Write what was found into the day's diary and SOUL.md: append only, each file whole or as it was.
 
@@ -118,7 +135,7 @@ def diary_path(workspace: Path, now: datetime) -> Path:
     return workspace / "memory" / f"{now.date().isoformat()}.md"
 
 
-def render_extract(findings: Sequence[Finding], now: datetime, session_id: str) -> str:
+def render_extract(findings: Sequence[SessionFinding], now: datetime, session_id: str) -> str:
     """The block an extraction appends, from its rule line on."""
     parts = [f"---\n\n## {EXTRACT_HEADING} {now:%H:%M}\n"]
     for found in findings:
@@ -177,11 +194,127 @@ def locked_rewrite(path: Path, change: Callable[[str], str]) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """SOUL.md with preferences added: the new `text`, the bullets written, and pairs of old and new wording."""
+
+    text: str
+    written: tuple[str, ...]
+    updated: tuple[tuple[str, str], ...]
+
+
+def add_preferences(text: str, sentences: Sequence[str], today: date) -> Preferences:
+    """The file with each sentence as a bullet of its preference section.
+
+    A sentence on the same matter as an older bullet takes its place; one that stands there is not written again.
+    """
+    lines = text.splitlines()
+    written: list[str] = []
+    updated: list[tuple[str, str]] = []
+    for sentence in sentences:
+        line = " ".join(sentence.split())
+        start, end = _section(lines, _PREFERENCES, "偏好" if language_of(text + line) == "zh" else "Preferences")
+        bullets = {at: _bullet_text(lines[at]) for at in range(start, end) if _SOUL_BULLET.match(lines[at])}
+        if line in bullets.values():
+            continue
+        subject = _subject(line)
+        old = next((at for at in bullets if subject is not None and _subject(bullets[at]) == subject), None)
+        fresh = f"- {line} ({today.isoformat()})"
+        if old is not None:
+            updated.append((bullets[old], line))
+            lines[old] = fresh
+        else:
+            lines.insert(_after_last_text(lines, start, end), fresh)
+        written.append(line)
+    return Preferences(_joined(text, lines) if written else text, tuple(written), tuple(updated))
+
+
+def add_event(text: str, topic: str, today: date) -> str:
+    """The file with a topic in its event index, once."""
+    lines = text.splitlines()
+    title = " ".join(topic.split())
+    start, end = _section(lines, _EVENTS, "事件索引" if language_of(text + title) == "zh" else "Event index")
+    if any(title in line for line in lines[start:end]):
+        return text
+    bullet = f"- {today.isoformat()}: {title} → memory/{today.isoformat()}.md"
+    lines.insert(_after_last_text(lines, start, end), bullet)
+    return _joined(text, lines)
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryCheck:
+    """One check of nine: `ok`, `warn` (worth a look) or `fail`, and what was found."""
+
+    number: int
+    name: str
+    level: Literal["ok", "warn", "fail"]
+    detail: str = ""
+
+
+def validate(workspace: Path, now: datetime) -> tuple[DiaryCheck, ...]:
+    """The nine checks of a workspace's diary for the day."""
+    path = diary_path(workspace, now)
+    text = _read(path)
+    lines = text.splitlines()
+    title = f"# {now.date().isoformat()}"
+    leftovers = [file.name for file in _leftover_backups(workspace)]
+    pages = list((workspace / "memory").glob("*")) if (workspace / "memory").is_dir() else []
+    empty = _empty_sections(lines)
+    extractions = len(_EXTRACT.findall(text))
+    in_index = _index_heading(_read(workspace / "MEMORY.md").splitlines(), now.date()) is not None
+    return (
+        _check(1, "today's diary exists", path.is_file(), str(path)),
+        _check(2, "its title is the date", bool(lines) and lines[0].strip() == title, title),
+        _check(3, "it has sections", any(line.startswith("## ") for line in lines), "no `## ` heading"),
+        _check(4, "MEMORY.md has an entry for today", in_index, f"no `### {now.date()}` heading"),
+        _check(5, "SOUL.md exists", (workspace / "SOUL.md").is_file(), str(workspace / "SOUL.md")),
+        _check(6, "memory/ holds files", bool(pages), str(workspace / "memory")),
+        _check(7, "no .bak was left behind", not leftovers, ", ".join(leftovers)),
+        _check(8, "no section is empty", not empty, ", ".join(empty), "warn"),
+        _check(
+            9,
+            f"no more than {MAX_EXTRACTIONS} extractions today",
+            extractions <= MAX_EXTRACTIONS,
+            f"{extractions} extractions",
+            "warn",
+        ),
+    )
+
+
+def update_index(workspace: Path, now: datetime, note: str, mask: Mask) -> bool:
+    """Put the day into MEMORY.md, with a note where one is given; False when it stood there already.
+
+    A heading that only begins with the date counts as the day's heading. Raises `DiaryError` when it fails.
+    """
+    day = now.date()
+    bullet = f"- {' '.join(mask(note).split())}" if note.strip() else f"- memory/{day.isoformat()}.md"
+    try:
+        return locked_rewrite(workspace / "MEMORY.md", lambda text: add_index_line(text, day, bullet))
+    except (OSError, PalimpsestError) as error:
+        raise DiaryError(f"MEMORY.md could not be written ({error}).") from error
+
+
+def add_index_line(text: str, day: date, bullet: str) -> str:
+    """MEMORY.md with a bullet under the day's heading, once."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = text.splitlines() or ["# MEMORY"]
+    at = _index_heading(lines, day)
+    if at is None:
+        lines.extend([*([""] if lines[-1].strip() else []), f"### {day.isoformat()}", bullet])
+        return newline.join(lines) + newline
+    end = next((to for to in range(at + 1, len(lines)) if _HEADING.match(lines[to])), len(lines))
+    if bullet in lines[at:end]:
+        return text
+    last = next((to for to in range(end - 1, at - 1, -1) if lines[to].strip()), at)
+    lines.insert(last + 1, bullet)
+    return newline.join(lines) + newline
+
+
 def _append(path: Path, now: datetime, block: str) -> None:
     locked_rewrite(path, lambda text: append_block(text, block, f"# {now.date().isoformat()}"))
 
 
-def _write_preferences(workspace: Path, findings: Sequence[Finding], now: datetime) -> Preferences:
+def _write_preferences(workspace: Path, findings: Sequence[SessionFinding], now: datetime) -> Preferences:
     learned = Preferences("", (), ())
     if not findings:
         return learned
@@ -202,11 +335,11 @@ def _write_event(workspace: Path, topic: str, now: datetime) -> tuple[str, ...]:
     return (topic,) if was_new else ()
 
 
-def _changed_preference(old: str, new: str) -> Finding:
-    return Finding(0, "Conversation", "A preference changed", f"{old} → {new}", "user")
+def _changed_preference(old: str, new: str) -> SessionFinding:
+    return SessionFinding(0, "Conversation", "A preference changed", f"{old} → {new}", "user")
 
 
-def _not_yet_written(findings: Sequence[Finding], workspace: Path) -> list[Finding]:
+def _not_yet_written(findings: Sequence[SessionFinding], workspace: Path) -> list[SessionFinding]:
     pages = sorted((workspace / "memory").glob("????-??-??.md"), reverse=True)[:_COMPARED_DIARIES]
     known = "\n".join(page.read_text("utf-8", "replace") for page in pages)
     return [found for found in findings if f"- **Content**: {_indented(found.content)}\n" not in known]
@@ -234,3 +367,80 @@ def _encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return re.sub("[\ud800-\udfff]", "\ufffd", text).encode("utf-8")
+
+
+def _section(lines: list[str], title: re.Pattern[str], new_title: str) -> tuple[int, int]:
+    """Where a section's body starts and ends; a missing section is added at the end."""
+    for at, line in enumerate(lines):
+        heading = _SOUL_HEADING.match(line)
+        if heading and title.search(heading.group(1)):
+            end = next((to for to in range(at + 1, len(lines)) if _SOUL_HEADING.match(lines[to])), len(lines))
+            return at + 1, end
+    if not lines:
+        lines.append("# SOUL")
+    lines.extend(["", f"## {new_title}", ""])
+    return len(lines), len(lines)
+
+
+def _after_last_text(lines: Sequence[str], start: int, end: int) -> int:
+    return next((at + 1 for at in range(end - 1, start - 1, -1) if lines[at].strip()), end if start == end else start)
+
+
+def _bullet_text(line: str) -> str:
+    found = _SOUL_BULLET.match(line)
+    return _DATED.sub("", found.group(1)) if found else ""
+
+
+def _subject(sentence: str) -> str | None:
+    found = _SUBJECTS.search(sentence)
+    if found is None:
+        return None
+    words = next(group for group in found.groups() if group is not None).lower()
+    return _ALIASES.get(words, words)
+
+
+def _joined(original: str, lines: Sequence[str]) -> str:
+    newline = "\r\n" if "\r\n" in original else "\n"
+    return newline.join(lines) + newline
+
+
+def _check(number: int, name: str, is_ok: bool, detail: str, otherwise: Literal["warn", "fail"] = "fail") -> DiaryCheck:
+    return DiaryCheck(number, name, "ok") if is_ok else DiaryCheck(number, name, otherwise, detail)
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
+
+
+def _index_heading(lines: list[str], day: date) -> int | None:
+    wanted = day.isoformat()
+    for at, line in enumerate(lines):
+        heading = _HEADING.match(line)
+        if heading and heading.group(2).startswith(wanted) and not heading.group(2)[len(wanted) :][:1].isdigit():
+            return at
+    return None
+
+
+def _leftover_backups(workspace: Path) -> Iterator[Path]:
+    folders = [workspace, workspace / "memory", workspace / "sessions"]
+    folders.extend(sorted(workspace.resolve().parent.glob("agents/*/sessions")))
+    for folder in folders:
+        if folder.is_dir():
+            yield from sorted(folder.glob("*.bak"))
+
+
+def _empty_sections(lines: list[str]) -> list[str]:
+    """Headings with nothing under them: neither text nor a deeper heading."""
+    empty: list[str] = []
+    open_title, open_level = "", 0
+    for line in [*lines, "# "]:
+        heading = _HEADING.match(line) if line != "# " else None
+        is_end = line == "# "
+        if heading or is_end:
+            level = len(heading.group(1)) if heading else 0
+            if open_title and open_level > 1 and level <= open_level:
+                empty.append(open_title)
+            open_title, open_level = (heading.group(2), level) if heading else ("", 0)
+        elif line.strip() and line.strip() != "---":
+            open_title = ""
+    return empty

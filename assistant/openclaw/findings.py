@@ -17,7 +17,7 @@ from assistant.openclaw.wording import (
     stems_of,
 )
 
-Category = Literal["Preference", "Decision", "Creative", "Conversation", "Technical", "Warning"]
+FindingCategory = Literal["Preference", "Decision", "Creative", "Conversation", "Technical", "Warning"]
 Speaker = Literal["user", "assistant", "summary"]
 
 # A cue far inside a long text is rarely one; and a session may hold a hundred megabytes.
@@ -29,11 +29,11 @@ _TITLE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SessionFinding:
     """One thing worth keeping: where it stands, what it is, in whose words, and why it matters."""
 
     line: int
-    category: Category
+    category: FindingCategory
     title: str
     content: str
     source: Speaker
@@ -52,7 +52,7 @@ class Finder:
     """Looks at the texts of a session in order and collects what is worth keeping."""
 
     def __init__(self) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[SessionFinding] = []
         self._question = ""
         self._request = ""
 
@@ -78,7 +78,7 @@ class Finder:
             return
         if self._request and len(text) >= _CREATIVE_CHARS and not asks_something(text[:200]):
             title = first_sentence(self._request, _TITLE_CHARS)
-            self.findings.append(Finding(line, "Creative", title, text.strip(), "assistant", self._request))
+            self.findings.append(SessionFinding(line, "Creative", title, text.strip(), "assistant", self._request))
             self._request = ""
         else:
             parts = _scanned(text)
@@ -89,7 +89,7 @@ class Finder:
         self._question = _last_question(text) if asks else ""
 
     def _cue(
-        self, line: int, category: Category, cue: re.Pattern[str], parts: Sequence[_Part], source: Speaker
+        self, line: int, category: FindingCategory, cue: re.Pattern[str], parts: Sequence[_Part], source: Speaker
     ) -> None:
         for part in parts:
             # Most texts hold no cue: looking for plain words first is ten times as fast as the pattern.
@@ -98,19 +98,19 @@ class Finder:
             for found in cue.finditer(part.text):
                 self._keep(line, category, _sentence_around(part.text, found.start(), found.end()), source)
 
-    def _keep(self, line: int, category: Category, content: str, source: Speaker, context: str = "") -> None:
+    def _keep(self, line: int, category: FindingCategory, content: str, source: Speaker, context: str = "") -> None:
         if not content or is_pleasantry(content):
             return
         last = self.findings[-1] if self.findings else None
         if last is not None and (last.line, last.category, last.content) == (line, category, content):
             return
         title = first_sentence(content, _TITLE_CHARS)
-        self.findings.append(Finding(line, category, title, content, source, context))
+        self.findings.append(SessionFinding(line, category, title, content, source, context))
 
 
-def newest_once(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def newest_once(findings: Sequence[SessionFinding]) -> tuple[SessionFinding, ...]:
     """The findings without repetitions, oldest first; of two with one content the newer one stays."""
-    newest: dict[tuple[Category, str], Finding] = {}
+    newest: dict[tuple[FindingCategory, str], SessionFinding] = {}
     for finding in findings:
         newest.pop((finding.category, finding.content), None)
         newest[finding.category, finding.content] = finding
@@ -160,7 +160,7 @@ _NOTABLE = re.compile(
     re.IGNORECASE,
 )
 # Every match of a category's pattern holds one of its stems.
-_STEMS: dict[Category, Stems] = {
+_STEMS: dict[FindingCategory, Stems] = {
     "Preference": stems_of(
         *("prefer", "like", "love", "hate", "enjoy", "i want you", "allerg", "vegetarian", "vegan", "i'm a", "i am a"),
         *(

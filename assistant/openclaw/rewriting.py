@@ -7,10 +7,16 @@ import re
 from dataclasses import dataclass
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.contents import image_data_chars
-from assistant.openclaw.entries import BYTE_ORDER_MARK, Fields, Json, parse_object, text_or_none
-from assistant.openclaw.marks import condensed_mark, cut_mark, is_condensed, split_cut, with_failure
-from assistant.openclaw.tools import says_failed
+from assistant.openclaw.entry_contents import (
+    condensed_mark,
+    cut_mark,
+    image_data_chars,
+    is_condensed,
+    split_cut,
+    with_failure,
+)
+from assistant.openclaw.session_entries import BYTE_ORDER_MARK, Fields, Json, parse_object, text_or_none
+from assistant.openclaw.tool_calls import says_failed
 from assistant.openclaw.wording import first_sentence
 
 CONDENSED_CHARS = 200
@@ -18,7 +24,7 @@ _THINKING_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LineChange:
     """What happens to one surviving line. A limit of None leaves that part alone; `removes_output` leaves a stub."""
 
     output_limit_chars: int | None = None
@@ -59,7 +65,7 @@ def condense_text(text: str) -> str:
     return shorter if len(shorter) < len(text) else text
 
 
-def rewrite(raw: bytes, is_first: bool, change: Change | None, relink: Relink | None) -> bytes:
+def rewrite(raw: bytes, is_first: bool, change: LineChange | None, relink: Relink | None) -> bytes:
     """The line with `change` and `relink` applied; its byte order mark, ending and JSON manner stay.
 
     Raises `TranscriptError` when a value of the line cannot be written as JSON again.
@@ -117,14 +123,14 @@ def _splice_parent(raw: bytes, old: str | None, new: str | None) -> bytes | None
     return raw.replace(before, after) if raw.count(before) == 1 and raw.count(b'"parentId"') == 1 else None
 
 
-def _changed(fields: Fields, change: Change) -> Fields:
+def _changed(fields: Fields, change: LineChange) -> Fields:
     inner = fields.get("message")
     if isinstance(inner, dict):
         return {**fields, "message": _changed_message(inner, change)}
     return _changed_message(fields, change)
 
 
-def _changed_message(message: Fields, change: Change) -> Fields:
+def _changed_message(message: Fields, change: LineChange) -> Fields:
     changed = dict(message)
     role = message.get("role")
     if role in ("toolResult", "tool", "function"):
@@ -148,7 +154,7 @@ def _changed_message(message: Fields, change: Change) -> Fields:
     return changed
 
 
-def _changed_result(message: Fields, change: Change) -> Fields:
+def _changed_result(message: Fields, change: LineChange) -> Fields:
     message["content"] = _cut_result_content(message.get("content"), change)
     limit = 0 if change.removes_output else change.output_limit_chars
     if limit is not None and "details" in message:
@@ -156,7 +162,7 @@ def _changed_result(message: Fields, change: Change) -> Fields:
     return message
 
 
-def _changed_blocks(blocks: list[Json], change: Change) -> list[Json]:
+def _changed_blocks(blocks: list[Json], change: LineChange) -> list[Json]:
     changed: list[Json] = []
     has_condensed = False
     for block in blocks:
@@ -180,11 +186,11 @@ def _changed_blocks(blocks: list[Json], change: Change) -> list[Json]:
     return changed
 
 
-def _condensed(text: str, change: Change) -> str:
+def _condensed(text: str, change: LineChange) -> str:
     return condense_text(text) if change.condensed_text is None else change.condensed_text
 
 
-def _cut_call(block: Fields, change: Change) -> Fields:
+def _cut_call(block: Fields, change: LineChange) -> Fields:
     limit = change.argument_limit_chars
     if limit is None:
         return block
@@ -216,13 +222,13 @@ def _cut_strings(value: Json, limit_chars: int) -> Json:
     return value
 
 
-def _cut_output(text: str, change: Change) -> str:
+def _cut_output(text: str, change: LineChange) -> str:
     if change.removes_output:
         return cut_output(text, 0)
     return text if change.output_limit_chars is None else cut_output(text, change.output_limit_chars)
 
 
-def _cut_result_content(content: Json, change: Change) -> Json:
+def _cut_result_content(content: Json, change: LineChange) -> Json:
     limit = 0 if change.removes_output else change.output_limit_chars
     if limit is None:
         return content

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-from assistant.openclaw.bullets import notes_for_diary
-from assistant.openclaw.classify import Classified, classify
-from assistant.openclaw.compress import Outcome, compress
-from assistant.openclaw.estimate import choose_weigh
-from assistant.openclaw.options import Options
+from assistant.openclaw.compression import CompressionOutcome, compress
+from assistant.openclaw.compression_options import Options
+from assistant.openclaw.line_classes import Classified, classify
+from assistant.openclaw.session_sizes import choose_weigh
+from assistant.openclaw.session_summary import notes_for_diary
 from assistant.openclaw.survey import Survey, survey_session
 
 NOW = datetime(2026, 4, 21, 12, 0, tzinfo=timezone(timedelta(hours=8)))
@@ -128,7 +128,7 @@ def classes(session: Session, options: Options | None = None) -> Classified:
     return classify(survey(session.lines), options or Options(keep_tail=1))
 
 
-def shrink(lines: Sequence[bytes], options: Options, now: datetime = NOW) -> Outcome:
+def shrink(lines: Sequence[bytes], options: Options, now: datetime = NOW) -> CompressionOutcome:
     """The whole pure way from lines to an outcome."""
     weigh = choose_weigh(options.estimator)
     found = survey_session(lines, weigh)

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.errors import SessionBusyError, TranscriptError
 from assistant.openclaw.backups import backup_path, copies_of, put_away, rescue_leftover, restore, write_backup
-from assistant.openclaw.session_lock import claim_session, lock_file_of
+from assistant.openclaw.session_guard import claim_session, lock_file_of
 from tests.openclaw.sessions import NOW
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.openclaw.findings import Finder, Finding, newest_once
+from assistant.openclaw.findings import Finder, SessionFinding, newest_once
 from tests.openclaw.sessions import Session, survey
 
 HEARD = {
@@ -71,7 +71,7 @@ def test_consent_is_a_decision_with_the_question_it_answers(question: str, answe
     finder = Finder()
     finder.hear_assistant(1, f"There are two plans. {question}", asks=True)
     finder.hear_user(2, answer)
-    assert finder.findings[0] == Finding(
+    assert finder.findings[0] == SessionFinding(
         2, "Decision", finder.findings[0].title, f"{question} → {answer}", "user", question
     )
 
@@ -88,12 +88,12 @@ def test_a_work_is_kept_in_full(wish: str, work: str) -> None:
     finder = Finder()
     finder.hear_user(0, wish)
     finder.hear_assistant(1, work, asks=False)
-    assert finder.findings == [Finding(1, "Creative", wish, work.strip(), "assistant", wish)]
+    assert finder.findings == [SessionFinding(1, "Creative", wish, work.strip(), "assistant", wish)]
 
 
 def test_a_repeated_finding_is_kept_once_the_newest_time() -> None:
-    first, again = Finding(1, "Decision", "t", "x", "user"), Finding(9, "Decision", "t", "x", "user")
-    other = Finding(5, "Warning", "t", "x", "user")
+    first, again = SessionFinding(1, "Decision", "t", "x", "user"), SessionFinding(9, "Decision", "t", "x", "user")
+    other = SessionFinding(5, "Warning", "t", "x", "user")
     assert newest_once([first, other, again]) == (other, again)
 
 

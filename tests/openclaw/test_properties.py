@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.options import MODES, Options
+from assistant.openclaw.compression import find_faults
+from assistant.openclaw.compression_options import MODES, Options
 from assistant.openclaw.survey import Survey
-from assistant.openclaw.verify import find_faults
 from tests.openclaw.sessions import NOW, Session, load_like_openclaw, parsed, shrink, survey
 
 STEPS = st.lists(

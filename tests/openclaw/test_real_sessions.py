@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.openclaw.options import MODES, Mode, Options
-from assistant.openclaw.sizes import measure_session
+from assistant.openclaw.compression_options import MODES, CompressionMode, Options
+from assistant.openclaw.session_sizes import measure_session
 from tests.openclaw.sessions import Fields, load_like_openclaw, parsed, shrink, survey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +68,9 @@ def test_the_figures_of_the_report_are_those_of_a_hand_count(name: str) -> None:
 @pytest.mark.parametrize("keep", [10, "auto"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_mode_shrinks_it_and_the_loader_builds_the_same_order(name: str, mode: Mode, keep: int) -> None:
+def test_every_mode_shrinks_it_and_the_loader_builds_the_same_order(
+    name: str, mode: CompressionMode, keep: int
+) -> None:
     lines = lines_of(name)
     outcome = shrink(lines, Options(mode=mode, keep_tail=keep))
     assert outcome.status in ("done", "partial")

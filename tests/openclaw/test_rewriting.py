@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.errors import TranscriptError
-from assistant.openclaw.rewriting import Change, Relink, condense_text, cut_output, cut_text, rewrite
+from assistant.openclaw.rewriting import LineChange, Relink, condense_text, cut_output, cut_text, rewrite
 
 
 def raw(value: object, **manner: object) -> bytes:
@@ -70,7 +70,7 @@ RESULT = {
 
 
 def test_an_output_is_cut_and_name_id_and_unknown_fields_stay_in_order() -> None:
-    changed = json.loads(rewrite(raw(RESULT), False, Change(output_limit_chars=500), None))
+    changed = json.loads(rewrite(raw(RESULT), False, LineChange(output_limit_chars=500), None))
     assert list(changed) == list(RESULT)
     message = changed["message"]
     assert [block["text"] for block in message["content"]] == [
@@ -82,7 +82,7 @@ def test_an_output_is_cut_and_name_id_and_unknown_fields_stay_in_order() -> None
 
 
 def test_a_removed_output_leaves_a_stub_so_that_its_call_has_a_result() -> None:
-    changed = json.loads(rewrite(raw(RESULT), False, Change(removes_output=True), None))
+    changed = json.loads(rewrite(raw(RESULT), False, LineChange(removes_output=True), None))
     assert changed["message"]["content"][0] == {"type": "text", "text": "...[truncated, 900 chars omitted]"}
 
 
@@ -95,7 +95,7 @@ DIGEST = {
 
 
 def test_long_arguments_are_cut_and_keep_their_shape_in_every_dialect() -> None:
-    cut = Change(argument_limit_chars=200)
+    cut = LineChange(argument_limit_chars=200)
     pi = {"role": "assistant", "content": [{"type": "toolCall", "id": "1", "name": "w", "arguments": CALL}]}
     assert json.loads(rewrite(raw({"message": pi}), False, cut, None))["message"]["content"][0]["arguments"] == DIGEST
     anthropic = {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "w", "input": CALL}]}
@@ -109,7 +109,7 @@ def test_long_arguments_are_cut_and_keep_their_shape_in_every_dialect() -> None:
 def test_thinking_goes_whole_since_a_signed_thought_cannot_be_cut() -> None:
     blocks = [{"type": "thinking", "thinking": "t", "thinkingSignature": "s"}, {"type": "text", "text": "a"}]
     message = {"role": "assistant", "content": blocks, "reasoning_content": "r"}
-    assert json.loads(rewrite(raw(message), False, Change(drops_thinking=True), None)) == {
+    assert json.loads(rewrite(raw(message), False, LineChange(drops_thinking=True), None)) == {
         "role": "assistant",
         "content": [{"type": "text", "text": "a"}],
     }
@@ -117,14 +117,14 @@ def test_thinking_goes_whole_since_a_signed_thought_cannot_be_cut() -> None:
 
 def test_a_picture_in_a_result_becomes_a_note() -> None:
     message = {"role": "toolResult", "toolCallId": "1", "content": [{"type": "image", "data": "A" * 3_000}]}
-    changed = json.loads(rewrite(raw({"message": message}), False, Change(output_limit_chars=500), None))
+    changed = json.loads(rewrite(raw({"message": message}), False, LineChange(output_limit_chars=500), None))
     assert changed["message"]["content"] == [{"type": "text", "text": "...[image truncated, 3000 chars omitted]"}]
 
 
 def test_a_models_short_form_stands_for_all_text_blocks() -> None:
     blocks = [{"type": "text", "text": "a" * 300}, {"type": "text", "text": "b" * 300}]
     changed = rewrite(
-        raw({"role": "assistant", "content": blocks}), False, Change(condenses=True, condensed_text="short"), None
+        raw({"role": "assistant", "content": blocks}), False, LineChange(condenses=True, condensed_text="short"), None
     )
     assert json.loads(changed)["content"] == [{"type": "text", "text": "short"}]
 
@@ -148,17 +148,17 @@ def test_a_parent_that_is_quoted_in_a_text_too_is_not_mistaken() -> None:
     ids=["compact", "spaced", "escaped"],
 )
 def test_the_manner_of_a_line_stays(line: bytes) -> None:
-    assert rewrite(line, False, Change(), None) == line
+    assert rewrite(line, False, LineChange(), None) == line
 
 
 def test_byte_order_mark_and_line_end_stay() -> None:
     line = b'\xef\xbb\xbf{"role":"user","content":"a"}\r\n'
-    assert rewrite(line, True, Change(), None) == line
+    assert rewrite(line, True, LineChange(), None) == line
 
 
 @pytest.mark.parametrize("line", [b'{"a":"\\ud800"}\n', b'{"a":"caf\xe9"}\n'], ids=["lone-surrogate", "no-utf8"])
 def test_what_utf8_cannot_hold_goes_back_as_it_came(line: bytes) -> None:
-    assert rewrite(line, False, Change(), None) == line
+    assert rewrite(line, False, LineChange(), None) == line
 
 
 def test_a_number_json_cannot_hold_stops_the_run() -> None:
