@@ -17,6 +17,8 @@ from assistant.openclaw.compression_options import Mask
 from assistant.openclaw.findings import FindingCategory, SessionFinding, newest_once
 from assistant.openclaw.session_summary import section_title
 from assistant.storage.atomic_io import hold_lock, replace_file
+from assistant.text.line_ends import usual_line_end
+from assistant.text.markdown import Heading, read_heading, read_list_item
 
 EXTRACT_HEADING = "压缩提取"
 LOG_HEADING = "压缩执行"
@@ -42,8 +44,6 @@ _WHY: dict[Language, dict[FindingCategory, str]] = {
     },
 }
 
-_SOUL_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
-_SOUL_BULLET = re.compile(r"^\s*[-*]\s+(.*\S)\s*$")
 _DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
 _PREFERENCES = re.compile(r"preferences?\b|偏好|喜好", re.IGNORECASE)
 _EVENTS = re.compile(r"event index|events?\b|事件索引|事件", re.IGNORECASE)
@@ -57,8 +57,7 @@ _SUBJECTS = re.compile(
 _ALIASES = {"call me": "name", "my name": "name", "我叫": "name", "叫我": "name", "我的名字": "name"}
 
 MAX_EXTRACTIONS = 3
-_HEADING = re.compile(r"^(#{1,6})\s+(.*\S)\s*$")
-_EXTRACT = re.compile(rf"^##\s+(?:{EXTRACT_HEADING}|Compression extract)", re.IGNORECASE | re.MULTILINE)
+_EXTRACT_TITLES = (EXTRACT_HEADING, "compression extract")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +172,9 @@ def render_log(log: CompressionLog, now: datetime) -> str:
 
 def append_block(text: str, block: str, title: str) -> str:
     """A Markdown file with a block after all that stands in it, a title before it where the file is new."""
-    newline = "\r\n" if "\r\n" in text else "\n"
     head = text if text.strip() else f"{title}\n"
     gap = "\n" if head.endswith("\n") else "\n\n"
-    return head + (gap + block).replace("\n", newline)
+    return head + (gap + block).replace("\n", usual_line_end(text))
 
 
 def locked_rewrite(path: Path, change: Callable[[str], str]) -> bool:
@@ -214,7 +212,9 @@ def add_preferences(text: str, sentences: Sequence[str], today: date) -> Prefere
     for sentence in sentences:
         line = " ".join(sentence.split())
         start, end = _section(lines, _PREFERENCES, "偏好" if language_of(text + line) == "zh" else "Preferences")
-        bullets = {at: _bullet_text(lines[at]) for at in range(start, end) if _SOUL_BULLET.match(lines[at])}
+        bullets = {
+            at: _DATED.sub("", item.text.strip()) for at in range(start, end) if (item := read_list_item(lines[at]))
+        }
         if line in bullets.values():
             continue
         subject = _subject(line)
@@ -256,16 +256,18 @@ def validate(workspace: Path, now: datetime) -> tuple[DiaryCheck, ...]:
     path = diary_path(workspace, now)
     text = _read(path)
     lines = text.splitlines()
-    title = f"# {now.date().isoformat()}"
+    day_title = f"# {now.date().isoformat()}"
     leftovers = [file.name for file in _leftover_backups(workspace)]
     pages = list((workspace / "memory").glob("*")) if (workspace / "memory").is_dir() else []
     empty = _empty_sections(lines)
-    extractions = len(_EXTRACT.findall(text))
+    headings = [heading for line in lines if (heading := _section_heading(line))]
+    titles = [heading.title.lower() for heading in headings if heading.level == 2]
+    extractions = sum(title.startswith(_EXTRACT_TITLES) for title in titles)
     in_index = _index_heading(_read(workspace / "MEMORY.md").splitlines(), now.date()) is not None
     return (
         _check(1, "today's diary exists", path.is_file(), str(path)),
-        _check(2, "its title is the date", bool(lines) and lines[0].strip() == title, title),
-        _check(3, "it has sections", any(line.startswith("## ") for line in lines), "no `## ` heading"),
+        _check(2, "its title is the date", bool(lines) and lines[0].strip() == day_title, day_title),
+        _check(3, "it has sections", bool(titles), "no `## ` heading"),
         _check(4, "MEMORY.md has an entry for today", in_index, f"no `### {now.date()}` heading"),
         _check(5, "SOUL.md exists", (workspace / "SOUL.md").is_file(), str(workspace / "SOUL.md")),
         _check(6, "memory/ holds files", bool(pages), str(workspace / "memory")),
@@ -296,18 +298,17 @@ def update_index(workspace: Path, now: datetime, note: str, mask: Mask) -> bool:
 
 def add_index_line(text: str, day: date, bullet: str) -> str:
     """MEMORY.md with a bullet under the day's heading, once."""
-    newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines() or ["# MEMORY"]
     at = _index_heading(lines, day)
     if at is None:
         lines.extend([*([""] if lines[-1].strip() else []), f"### {day.isoformat()}", bullet])
-        return newline.join(lines) + newline
-    end = next((to for to in range(at + 1, len(lines)) if _HEADING.match(lines[to])), len(lines))
+        return _joined(text, lines)
+    end = _section_end(lines, at)
     if bullet in lines[at:end]:
         return text
     last = next((to for to in range(end - 1, at - 1, -1) if lines[to].strip()), at)
     lines.insert(last + 1, bullet)
-    return newline.join(lines) + newline
+    return _joined(text, lines)
 
 
 def _append(path: Path, now: datetime, block: str) -> None:
@@ -372,10 +373,9 @@ def _encoded(text: str) -> bytes:
 def _section(lines: list[str], title: re.Pattern[str], new_title: str) -> tuple[int, int]:
     """Where a section's body starts and ends; a missing section is added at the end."""
     for at, line in enumerate(lines):
-        heading = _SOUL_HEADING.match(line)
-        if heading and title.search(heading.group(1)):
-            end = next((to for to in range(at + 1, len(lines)) if _SOUL_HEADING.match(lines[to])), len(lines))
-            return at + 1, end
+        heading = _section_heading(line)
+        if heading and title.search(heading.title):
+            return at + 1, _section_end(lines, at)
     if not lines:
         lines.append("# SOUL")
     lines.extend(["", f"## {new_title}", ""])
@@ -384,11 +384,6 @@ def _section(lines: list[str], title: re.Pattern[str], new_title: str) -> tuple[
 
 def _after_last_text(lines: Sequence[str], start: int, end: int) -> int:
     return next((at + 1 for at in range(end - 1, start - 1, -1) if lines[at].strip()), end if start == end else start)
-
-
-def _bullet_text(line: str) -> str:
-    found = _SOUL_BULLET.match(line)
-    return _DATED.sub("", found.group(1)) if found else ""
 
 
 def _subject(sentence: str) -> str | None:
@@ -400,8 +395,18 @@ def _subject(sentence: str) -> str | None:
 
 
 def _joined(original: str, lines: Sequence[str]) -> str:
-    newline = "\r\n" if "\r\n" in original else "\n"
+    newline = usual_line_end(original)
     return newline.join(lines) + newline
+
+
+def _section_heading(line: str) -> Heading | None:
+    """The heading on a line; an indented one belongs to the body of a list item."""
+    return None if line[:1].isspace() else read_heading(line)
+
+
+def _section_end(lines: Sequence[str], at: int) -> int:
+    """Where the section ends whose heading is on line `at`."""
+    return next((to for to in range(at + 1, len(lines)) if _section_heading(lines[to])), len(lines))
 
 
 def _check(number: int, name: str, is_ok: bool, detail: str, otherwise: Literal["warn", "fail"] = "fail") -> DiaryCheck:
@@ -415,8 +420,8 @@ def _read(path: Path) -> str:
 def _index_heading(lines: list[str], day: date) -> int | None:
     wanted = day.isoformat()
     for at, line in enumerate(lines):
-        heading = _HEADING.match(line)
-        if heading and heading.group(2).startswith(wanted) and not heading.group(2)[len(wanted) :][:1].isdigit():
+        heading = _section_heading(line)
+        if heading and heading.title.startswith(wanted) and not heading.title[len(wanted) :][:1].isdigit():
             return at
     return None
 
@@ -434,13 +439,11 @@ def _empty_sections(lines: list[str]) -> list[str]:
     empty: list[str] = []
     open_title, open_level = "", 0
     for line in [*lines, "# "]:
-        heading = _HEADING.match(line) if line != "# " else None
-        is_end = line == "# "
-        if heading or is_end:
-            level = len(heading.group(1)) if heading else 0
-            if open_title and open_level > 1 and level <= open_level:
+        heading = _section_heading(line)
+        if heading:
+            if open_title and open_level > 1 and heading.level <= open_level:
                 empty.append(open_title)
-            open_title, open_level = (heading.group(2), level) if heading else ("", 0)
+            open_title, open_level = heading.title, heading.level
         elif line.strip() and line.strip() != "---":
             open_title = ""
     return empty

@@ -13,6 +13,7 @@ from assistant.openclaw.findings import SessionFinding, newest_once
 from assistant.openclaw.line_classes import Classified
 from assistant.openclaw.session_entries import SUMMARY_TAG
 from assistant.openclaw.survey import Survey
+from assistant.text.markdown import read_heading, read_list_item
 
 Tag = Literal["State", "Warning", "Decision", "Technical", "Fact"]
 # Also the order in which bullets get one of the six places.
@@ -23,8 +24,7 @@ BULLET_CHARS = 160  # two lines of a terminal
 _BULLET = re.compile(r"^\s*[•*\-]\s*\[(State|Warning|Decision|Technical|Fact)\]\s*(.+)$", re.IGNORECASE)
 _REFERENCE = re.compile(r"\s*→\s*(\S*\.md(?:##.*)?)\s*$")
 _OVERFLOW = re.compile(r"^\(\+(\d+) earlier → ")
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$")
-_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)$")
+_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
 _HEADING_TAGS: tuple[tuple[re.Pattern[str], Tag], ...] = (
     (re.compile(r"block|warning|constraint|警告|阻塞|约束|限制", re.IGNORECASE), "Warning"),
     (re.compile(r"decision|决定|决策", re.IGNORECASE), "Decision"),
@@ -220,10 +220,10 @@ def _bullets_by_heading(text: str) -> tuple[Bullet, ...]:
     bullets: list[Bullet] = []
     tag: Tag = "Fact"
     for line in text.splitlines():
-        if found := _HEADING.match(line):
-            tag = _tag_of_heading(found.group(1))
-        elif found := _ITEM.match(line):
-            bullets.append(_bullet(tag, found.group(1)))
+        if heading := read_heading(line):
+            tag = _tag_of_heading(heading.title)
+        elif (item := read_list_item(line)) and item.text:
+            bullets.append(_bullet(tag, _CHECKBOX.sub("", item.text)))
     if not bullets and text.strip():
         bullets.append(_bullet("Fact", " ".join(text.split())))
     return tuple(bullets)

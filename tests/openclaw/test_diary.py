@@ -313,3 +313,10 @@ def test_an_index_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").mkdir()
     with pytest.raises(DiaryError, match=r"MEMORY\.md"):
         update_index(tmp_path, NOW, "x", lambda text: text)
+
+
+def test_a_heading_inside_an_entry_is_no_section_of_the_diary(workspace: Path) -> None:
+    poem = replace(WORK, content="Rain\n\n## The end")
+    write(workspace, poem)
+    assert "\n  ## The end\n" in diary(workspace)
+    assert [check.level for check in validate(workspace, NOW) if check.number == 8] == ["ok"]
