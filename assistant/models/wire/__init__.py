@@ -1,0 +1,1 @@
+"""What model servers really send, read into one regular stream: lines, payloads, calls, thoughts and calls in text."""
