@@ -17,12 +17,14 @@ from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.providers.chunk_stream import CheckedStream
-from assistant.models.providers.json_calls import read_json_calls
 from assistant.models.providers.output_limit import with_cut_told
 from assistant.models.providers.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
 from assistant.models.providers.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.providers.whole_characters import with_whole_characters
 from assistant.models.server_report import is_loopback
+from assistant.models.wire.answer_reader import ReadingHabits
+from assistant.models.wire.regular_response import regular_responses
+from assistant.models.wire.written_text import opening_of
 
 _CONNECT_SECONDS = 4.0
 # The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
@@ -49,10 +51,9 @@ class OpenAICompatibleModel(OpenAIChatModel):
             max_retries=0,
             context_size=window_tokens,
             formatter=self._tidy,
-            client_kwargs=_client_arguments(base_url),
+            client_kwargs=_client_arguments(base_url, lambda: self._line.habits),
         )
-        self._line = _Line(base_url, api_key, max_reply_tokens)
-        self._reads_json_calls = is_loopback(base_url)
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
 
     async def _call_api(
         self,
@@ -79,10 +80,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
             self._tidy.merges_roles = True
             return await ask_once()
 
-        stream = await self._line.open(messages, ask)
-        if self._reads_json_calls and tools:
-            stream = read_json_calls(stream, tools, self._line.call_ids)
-        return self._line.tell(stream)
+        return self._line.tell(await self._line.open(messages, ask))
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
@@ -103,9 +101,9 @@ class DashScopeModel(DashScopeChatModel):
             max_retries=0,
             context_size=window_tokens,
             formatter=TidyDashScopeFormatter(),
-            client_kwargs=_client_arguments(base_url),
+            client_kwargs=_client_arguments(base_url, lambda: self._line.habits),
         )
-        self._line = _Line(base_url, api_key, max_reply_tokens)
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
 
     async def _call_api(
         self,
@@ -134,9 +132,10 @@ class DashScopeModel(DashScopeChatModel):
 class _Line:
     """What is the same for every provider: retries, call ids that are never used twice, failures in plain words."""
 
-    def __init__(self, base_url: str, api_key: str, max_reply_tokens: int) -> None:
+    def __init__(self, name: str, base_url: str, api_key: str, max_reply_tokens: int) -> None:
         self.call_ids = CallIds()
         self.max_reply_tokens = max_reply_tokens
+        self.habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
         self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
         self._address = base_url
         self._secret = api_key
@@ -161,15 +160,18 @@ class _Line:
                 raise as_model_error(error, self._address, self._secret, has_begun=True) from None
 
 
-def _client_arguments(base_url: str) -> dict[str, object]:
+def _client_arguments(base_url: str, habits: Callable[[], ReadingHabits]) -> dict[str, object]:
     local = is_loopback(base_url)
     timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
     # Neither AgentScope nor its client retries: the two would multiply.
-    arguments: dict[str, object] = {"timeout": timeout, "max_retries": 0}
-    if local:
+    client = httpx.AsyncClient(
+        timeout=timeout,
+        follow_redirects=True,
         # A proxy from the environment must not see what is said to a server on this machine.
-        arguments["http_client"] = httpx.AsyncClient(trust_env=False, timeout=timeout)
-    return arguments
+        trust_env=not local,
+        event_hooks={"response": [regular_responses(habits)]},
+    )
+    return {"timeout": timeout, "max_retries": 0, "http_client": client}
 
 
 def _call_ids_of(messages: Sequence[Msg]) -> list[str]:

@@ -59,6 +59,7 @@ _MARKS = re.compile(
     r"<\|[a-z_/]+\|>|<｜tool▁[^｜]*｜>|</?tool_calls?>|</?tools?>|</?function_calls?>|</s>|</?minimax:tool_call>|</?toolcall>"
 )
 _HEADER = re.compile(r"[ \t]*(?:```(?:json|tool_call|tool_code|tool)?[ \t]*(?:\n|$))?\s*\[?\s*")
+_PYTHONIC = re.compile(r"\[\s*[A-Za-z_]\w*(?:\(.*)?", re.DOTALL)
 _FENCES = ("```json", "```tool_call", "```tool_code")
 _KEYS = ('"name"', '"tool"', '"tool_name"', '"function"', '"type"', '"arguments"', '"parameters"', '"action"')
 _JSON_START = re.compile(r"[{\[]")
@@ -112,6 +113,8 @@ def split_last(text: str, schemas: Schemas) -> tuple[str, list[WrittenCall]]:
 
 def may_become_call(text: str) -> bool:
     """True while a text that has begun with a line could still be JSON of a call, in a fence or not, up to its end."""
+    if _PYTHONIC.fullmatch(text.strip()):
+        return True
     header = _HEADER.match(text)
     rest = text[header.end() :] if header else text
     if not rest.startswith("{"):

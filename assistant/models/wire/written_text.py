@@ -39,12 +39,23 @@ _THOUGHT_TAGS = {
 _CLOSINGS = tuple(dict.fromkeys(_THOUGHT_TAGS.values()))
 _DROPPED = ("<|channel|>final<|message|>", "<|start|>assistant", "<|START_RESPONSE|>", "<|END_RESPONSE|>")
 _CALL_OPENINGS = tuple(SECTIONS)
+_THINKERS = re.compile(
+    r"(?:^|[^a-z])r1(?:[^a-z0-9]|$)|qwq|think|reason|magistral|deepseek-r|glm-z|exaone-deep|marco-o1|skywork-o1",
+    re.IGNORECASE,
+)
+"""Names of models whose template opens the thinking itself, so that their answers come without the opening tag."""
+
 Part = AnswerText | ThoughtText
 
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
     """All text of the answer so far was thinking: its closing tag came without an opening one."""
+
+
+def opening_of(model_name: str) -> Opening:
+    """How the answers of a model begin, as far as its name says."""
+    return "unknown" if _THINKERS.search(model_name) else "answer"
 
 
 class WrittenText:
