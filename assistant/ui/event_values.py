@@ -43,8 +43,3 @@ def action_of(event: gr.EventData) -> Action:
 def tab_of(request: gr.Request) -> str:
     """The name of the tab an event comes from, which its browser chose."""
     return str(request.session_hash or "")
-
-
-def unchanged(count: int) -> Values:
-    """That many components stay as they are."""
-    return [gr.skip()] * count

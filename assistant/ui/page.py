@@ -235,10 +235,12 @@ def build(settings: Settings, rooms: Rooms) -> Blocks:
     """The page."""
     import gradio as gr
 
+    from assistant.ui.components import PageComponents
     from assistant.ui.layout import lay_out
     from assistant.ui.wiring import wire
 
+    page = PageComponents()
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
-        parts = lay_out(str(card("banner", text=_GUEST_BANNER)) if settings.has_guests else "")
-        wire(demo, parts, rooms)
+        lay_out(page, str(card("banner", text=_GUEST_BANNER)) if settings.has_guests else "")
+        wire(demo, page, rooms)
     return demo

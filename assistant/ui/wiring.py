@@ -14,12 +14,13 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
-from assistant.ui.chat.chat import tell_refusals
+from assistant.ui.chat.chat import show_refusals
 from assistant.ui.chat.edit_box import Draft
-from assistant.ui.chat.face import Face, Tab, without_edit
+from assistant.ui.chat.page_updates import closed_edit_box
 from assistant.ui.chat.search_panel import find_html, index_html
-from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of, unchanged
-from assistant.ui.layout import Parts
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import ChatComponents, PageComponents, PageUpdate, outputs_of
+from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of
 from assistant.ui.memory.memory_wiring import wire_memory
 from assistant.ui.server.rooms import Room, Rooms
 
@@ -27,25 +28,24 @@ ZONE_COOKIE = "palimpsest_zone"
 """In which the page's script tells the browser's time zone."""
 
 
-def wire(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
+def wire(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
     """Connect every component to the desks in the room of whoever uses it."""
-    _wire_chat(demo, parts, rooms)
-    wire_memory(demo, parts, rooms)
-    _wire_search(parts, rooms)
+    _wire_chat(demo, page, rooms)
+    wire_memory(demo, page, rooms)
+    _wire_search(page, rooms)
     # Whatever stands in the layout is the same for everybody, so the name comes after it.
-    demo.load(_tell_person, None, parts.person, **QUICK)
+    demo.load(_tell_person, None, page.person, **QUICK)
 
 
-def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
-    outputs = parts.chat.outputs()
-    tab, composer = parts.chat.tab, parts.chat.composer
+def _wire_chat(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
+    outputs = outputs_of(page, ChatComponents)
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room = rooms.enter(request)
-        async for face in room.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
+        async for update in room.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
             if room.loading.loaded is not None:
                 room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
-            yield face.values()
+            yield update.values_of(ChatComponents)
 
     async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         room = await _speak_in(rooms, request)
@@ -58,14 +58,14 @@ def _wire_chat(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
             yield values
 
     demo.load(load, None, outputs, **QUEUED)
-    composer.submit(send, [composer, tab], outputs, **QUEUED)
-    parts.new_chat.click(start_new, None, outputs, **QUEUED)
-    _wire_edit(parts, rooms)
-    _wire_cards(demo, parts, rooms)
+    page.composer.submit(send, [page.composer, page.tab], outputs, **QUEUED)
+    page.new_chat.click(start_new, None, outputs, **QUEUED)
+    _wire_edit(page, rooms)
+    _wire_cards(demo, page, rooms)
 
 
-def _wire_edit(parts: Parts, rooms: Rooms) -> None:
-    chat = parts.chat
+def _wire_edit(page: PageComponents, rooms: Rooms) -> None:
+    outputs = outputs_of(page, ChatComponents)
 
     async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         room = await _speak_in(rooms, request)
@@ -73,17 +73,17 @@ def _wire_edit(parts: Parts, rooms: Rooms) -> None:
             yield values
 
     gr.on(
-        [chat.edit_text.submit, parts.send_again.click],
+        [page.edit_text.submit, page.send_again.click],
         send_again,
-        [chat.edit_text, chat.draft, chat.tab],
-        chat.outputs(),
+        [page.edit_text, page.draft, page.tab],
+        outputs,
         **QUEUED,
     )
-    parts.cancel_edit.click(lambda: without_edit(Face()).values(), None, chat.outputs(), **QUICK)
+    page.cancel_edit.click(lambda: closed_edit_box().values_of(ChatComponents), None, outputs, **QUICK)
 
 
-def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
-    outputs, tab = parts.chat.outputs(), parts.chat.tab
+def _wire_cards(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
+    outputs, tab = outputs_of(page, ChatComponents), page.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
         action = action_of(event)
@@ -103,22 +103,22 @@ def _wire_cards(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
 
     async def tick(shown: Tab, request: gr.Request) -> Values:
         room = rooms.entered(request)
-        face = room.chat.tick(shown, tab_of(request)) if room else None
-        return unchanged(len(outputs)) if face is None else face.values()
+        update = room.chat.tick(shown, tab_of(request)) if room else PageUpdate()
+        return update.values_of(ChatComponents)
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
             room.chat.leave(tab_of(request))
 
-    parts.chat_bus.select(act, tab, outputs, **QUEUED)
-    compacted = parts.compact.click(compact, [parts.hint, tab], outputs, **QUEUED)
-    compacted.then(lambda: "", None, parts.hint, **QUICK)
-    parts.look_ahead.click(look_ahead, tab, outputs, **QUEUED)
-    parts.timer.tick(tick, tab, outputs, **QUICK)
+    page.chat_actions.select(act, tab, outputs, **QUEUED)
+    compacted = page.compact.click(compact, [page.hint, tab], outputs, **QUEUED)
+    compacted.then(lambda: "", None, page.hint, **QUICK)
+    page.look_ahead.click(look_ahead, tab, outputs, **QUEUED)
+    page.timer.tick(tick, tab, outputs, **QUICK)
     demo.unload(leave)
 
 
-def _wire_search(parts: Parts, rooms: Rooms) -> None:
+def _wire_search(page: PageComponents, rooms: Rooms) -> None:
     async def find(typed: str, request: gr.Request) -> object:
         try:
             return await find_html((await rooms.enter(request).loading.ready()).assistant, typed)
@@ -129,14 +129,14 @@ def _wire_search(parts: Parts, rooms: Rooms) -> None:
         room = rooms.entered(request)
         loaded = room.loading.loaded if room else None
         if loaded is None:
-            return unchanged(2)
+            return [gr.skip(), gr.skip()]
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
-        return unchanged(2) if state == shown else [state, state]
+        return [gr.skip(), gr.skip()] if state == shown else [state, state]
 
     # `input` does not fire for what is pasted, dropped or written by an input method.
-    parts.search.change(find, parts.search, parts.hits, **TYPED)
+    page.search.change(find, page.search, page.hits, **TYPED)
     shown = gr.State("")
-    parts.timer.tick(tell_index, shown, [parts.index, shown], **QUICK)
+    page.timer.tick(tell_index, shown, [page.index_state, shown], **QUICK)
 
 
 def _tell_person(request: gr.Request) -> object:
@@ -157,7 +157,7 @@ async def _speak_in(rooms: Rooms, request: gr.Request) -> Room:
     return room
 
 
-async def _shown(faces: AsyncIterator[Face]) -> AsyncIterator[Values]:
-    """The values of each face; a refusal is told in the tab."""
-    async for face in tell_refusals(faces):
-        yield face.values()
+async def _shown(updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
+    """The values of each update; a refusal is shown in the tab."""
+    async for update in show_refusals(updates):
+        yield update.values_of(ChatComponents)

@@ -11,9 +11,10 @@ from assistant.errors import CompactionError, ConflictError
 from assistant.memory.log import Origin
 from assistant.ui.chat.chat import ChatDesk
 from assistant.ui.chat.context_panel import pin_target, preview_html
-from assistant.ui.chat.face import Face, Tab
 from assistant.ui.chat.full_text import MAX_CHARS, full_text_html
 from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.conversation import (
     ARTIFACT_ID,
@@ -50,19 +51,19 @@ def conversation(assistant: FakeAssistant) -> FakeConversation:
     return assistant.conversations.add("s1", "Dentist")
 
 
-async def last(faces: AsyncIterator[Face]) -> Face:
+async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
     """What the page shows in the end."""
-    return [face async for face in faces][-1]
+    return [update async for update in updates][-1]
 
 
 async def test_a_message_is_pinned_and_unpinned(desk: ChatDesk, conversation: FakeConversation) -> None:
     await last(desk.send("hello", Tab("s1"), "tab"))
     shown = await last(desk.act("pin", TARGET, Tab("s1"), "tab"))
     assert conversation.pins == [DENTIST_KEY]
-    assert ">Unpin<" in str(shown.context)
+    assert ">Unpin<" in str(shown["context"])
     shown = await last(desk.act("unpin", TARGET, Tab("s1"), "tab"))
     assert conversation.pins == []
-    assert ">Pin<" in str(shown.context)
+    assert ">Pin<" in str(shown["context"])
 
 
 async def test_a_pin_that_takes_too_much_is_refused(desk: ChatDesk, conversation: FakeConversation) -> None:
@@ -85,11 +86,11 @@ async def test_a_full_text_opens_only_where_a_result_names_it(
         assistant.store.artifacts.store_as(artifact_id, "<b>all of it</b>")
     await last(desk.send("tools", Tab("s1"), "tab"))
     shown = await last(desk.act("full-text", ARTIFACT_ID, Tab("s1"), "tab"))
-    assert "&lt;b&gt;all of it" in str(shown.pane)
+    assert "&lt;b&gt;all of it" in str(shown["dialog"])
     with pytest.warns(UserWarning, match="Nothing was done"):
         refused = await last(desk.act("full-text", other, Tab("s1"), "tab"))
-    assert "all of it" not in str(refused.pane)
-    assert (await last(desk.act("close-text", "", Tab("s1"), "tab"))).pane == ""
+    assert "all of it" not in str(refused.get("dialog"))
+    assert (await last(desk.act("close-text", "", Tab("s1"), "tab")))["dialog"] == ""
 
 
 def test_a_very_long_text_is_capped_and_says_so() -> None:
@@ -103,9 +104,9 @@ async def test_a_look_ahead_says_what_would_be_folded_and_goes_with_the_next_mes
     desk: ChatDesk, conversation: FakeConversation
 ) -> None:
     shown = await last(desk.look_ahead(Tab("s1")))
-    assert "<b>5,214</b> of 18,420 tokens" in str(shown.preview)
-    faces = [face async for face in desk.send("hello", Tab("s1"), "tab")]
-    assert faces[0].preview == ""
+    assert "<b>5,214</b> of 18,420 tokens" in str(shown["preview"])
+    updates = [update async for update in desk.send("hello", Tab("s1"), "tab")]
+    assert updates[0]["preview"] == ""
 
 
 def test_a_look_ahead_says_why_nothing_would_be_folded() -> None:
@@ -122,7 +123,7 @@ async def test_a_memory_change_is_undone_from_its_chip_and_told(
     await last(desk.act("undo-change", change.change_id, Tab("s1"), "tab"))
     assert "Likes tea" not in (home / "USER.md").read_text("utf-8")
     assert [known.writer for known in assistant.memory_log.history("USER.md")][-1] == "owner"
-    messages = str((await last(desk.send("hello", Tab("s1"), "tab"))).messages)
+    messages = str((await last(desk.send("hello", Tab("s1"), "tab")))["messages"])
     assert "−1" in messages
     assert "without: - Likes tea" in messages
 
@@ -151,9 +152,9 @@ async def test_no_change_of_another_conversation_is_undone(
 
 
 async def test_a_sample_is_offered_whoever_answers(desk: ChatDesk, assistant: FakeAssistant) -> None:
-    assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
+    assert "sample conversation" in str((await last(desk.start_new("tab")))["messages"])
     assistant.model = OFFLINE
-    assert "sample conversation" in str((await last(desk.start_new("tab"))).messages)
+    assert "sample conversation" in str((await last(desk.start_new("tab")))["messages"])
     await last(desk.act("show", "", Tab(), "tab"))
     assert [conversation.title for conversation in assistant.conversations.known.values()] == ["/show"]
 
@@ -161,9 +162,9 @@ async def test_a_sample_is_offered_whoever_answers(desk: ChatDesk, assistant: Fa
 async def test_recall_is_switched_off_and_on_where_a_language_model_answers(
     desk: ChatDesk, assistant: FakeAssistant
 ) -> None:
-    assert "Turn recall off" in str((await last(desk.start_new("tab"))).model)
-    assert "Turn recall on" in str((await last(desk.act("recall", "off", Tab(), "tab"))).model)
+    assert "Turn recall off" in str((await last(desk.start_new("tab")))["model"])
+    assert "Turn recall on" in str((await last(desk.act("recall", "off", Tab(), "tab")))["model"])
     assert assistant.is_recall_on is False
-    assert "Turn recall off" in str((await last(desk.act("recall", "on", Tab(), "tab"))).model)
+    assert "Turn recall off" in str((await last(desk.act("recall", "on", Tab(), "tab")))["model"])
     assistant.model = OFFLINE
-    assert "Turn recall" not in str((await last(desk.start_new("tab"))).model)
+    assert "Turn recall" not in str((await last(desk.start_new("tab")))["model"])

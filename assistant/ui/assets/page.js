@@ -28,7 +28,7 @@
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (zone) document.cookie = `palimpsest_zone=${zone}; path=/; SameSite=Strict`;
 
-  const buses = {};
+  const channels = {};
 
   const decode = (coded) => {
     const bytes = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
@@ -44,7 +44,7 @@
 
   const send = (action, target) => {
     if (sessionEdit[action]) return sessionEdit[action](target);
-    const bus = MEMORY_ACTION.test(action) ? "memory-bus" : "chat-bus";
+    const channel = MEMORY_ACTION.test(action) ? "memory-actions" : "chat-actions";
     if (action === "open-file" || action === "open-hit" || TASKS.has(action)) {
       if (isNarrow()) closeSidebar("#left");
       openSidebar("#right");
@@ -58,7 +58,7 @@
     // What was pressed to get here has come and gone by then.
     if (action === "open-message" || (action === "restore-session" && target.includes(" "))) setTimeout(showMessage, 0);
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
-    buses[bus]?.("select", { action, target_id: target, given: givenMark() });
+    channels[channel]?.("select", { action, target_id: target, given: givenMark() });
   };
 
   /* A button that gathers sends the words and the ticks of its card along. */
@@ -73,9 +73,9 @@
   const showLine = (target) => {
     const at = target.lastIndexOf(":");
     const [path, number] = [target.slice(0, at), Number(target.slice(at + 1))];
-    const ticket = ++wantedLine;
+    const generation = ++wantedLine;
     const look = (left) => {
-      if (ticket !== wantedLine || !left) return;
+      if (generation !== wantedLine || !left) return;
       const view = editorView();
       const isThere = document.querySelector(GRADIO.fileName)?.textContent === path;
       if (!view || !isThere || view.state.doc.lines < number) return setTimeout(look, 100, left - 1);
@@ -94,10 +94,10 @@
      Gradio scrolls to the end whenever it draws, so this is done again until the person does something. */
   let wantedMessage = 0;
   const showMessage = () => {
-    const ticket = ++wantedMessage;
+    const generation = ++wantedMessage;
     let shown = null;
     const look = (left) => {
-      if (ticket !== wantedMessage || !left) return;
+      if (generation !== wantedMessage || !left) return;
       const row = [...document.querySelectorAll(GRADIO.question)].pop();
       const scroller = document.querySelector(GRADIO.scroller);
       if (row && scroller) {
@@ -244,7 +244,7 @@
   window.palimpsest = {
     held,
     connect(id, trigger) {
-      buses[id] = trigger;
+      channels[id] = trigger;
     },
     send,
   };
@@ -355,11 +355,11 @@
     navigator.clipboard?.writeText(element.textContent).catch(() => {});
   };
 
-  const showPane = () => {
-    const pane = document.querySelector("#pane .p-pane");
-    if (!pane || pane.dataset.shown) return;
-    pane.dataset.shown = "yes";
-    pane.querySelector(".p-close")?.focus();
+  const showDialog = () => {
+    const dialog = document.querySelector("#dialog .p-dialog");
+    if (!dialog || dialog.dataset.shown) return;
+    dialog.dataset.shown = "yes";
+    dialog.querySelector(".p-close")?.focus();
   };
 
   /* What was asked for in the Memory tab comes into view, and its field is ready. */
@@ -399,7 +399,7 @@
       nameAddress();
       copyWhatCame();
       showFromTop();
-      showPane();
+      showDialog();
       showTask();
       showEdit();
       drawEdit();
@@ -462,7 +462,7 @@
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
     }
     if (event.key === "Escape" && !event.isComposing) {
-      const close = document.querySelector("#pane .p-close");
+      const close = document.querySelector("#dialog .p-close");
       if (!close && editBox()) return endEdit();
       (close ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
     }

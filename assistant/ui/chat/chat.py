@@ -19,23 +19,23 @@ from assistant.ui.chat.card_actions import change, moved_window, pin, undo_chang
 from assistant.ui.chat.compactions_list import PAGE_SIZE, summary_diff_html
 from assistant.ui.chat.context_panel import preview_html
 from assistant.ui.chat.edit_box import NOT_IN_CONTEXT, Draft, draft_of, question_of
-from assistant.ui.chat.face import (
-    SUGGESTIONS,
-    Face,
-    Tab,
-    listed_compactions,
-    listed_sessions,
-    quiet_face,
-    with_edit,
-    without_edit,
-)
 from assistant.ui.chat.full_text import full_text_html
 from assistant.ui.chat.live import LiveView, LiveViews
 from assistant.ui.chat.model_panel import model_tab_html
+from assistant.ui.chat.page_updates import (
+    SUGGESTIONS,
+    card_update,
+    closed_edit_box,
+    listed_compactions,
+    listed_sessions,
+    shown_edit_box,
+)
 from assistant.ui.chat.render import Window, answer_text, window_on_message
-from assistant.ui.chat.screens import Screens
 from assistant.ui.chat.search_panel import find_question
 from assistant.ui.chat.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash
+from assistant.ui.chat.tab import Tab
+from assistant.ui.chat.tab_views import TabViews
+from assistant.ui.components import PageUpdate
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded, Loading
 
@@ -55,35 +55,35 @@ class ChatDesk:
     def __init__(self, loading: Loading, views: LiveViews) -> None:
         self._loading = loading
         self._views = views
-        self._screens = Screens(views)
+        self._tabs = TabViews(views)
 
-    async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[Face]:
+    async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
-        if self._screens.knows(tab_hash):
+        if self._tabs.knows(tab_hash):
             # A quick hand pressed a button before the browser told that the page is there.
-            yield Face()
+            yield PageUpdate()
             return
-        ticket = self._screens.take_ticket(tab_hash)
+        generation = self._tabs.next_generation(tab_hash)
         if self._loading.loaded is None:
-            yield quiet_face(card("loading"), is_loading=True)
+            yield card_update(card("loading"), is_loading=True)
         try:
             loaded = await self._loading.ready()
         except PalimpsestError as error:
-            yield quiet_face(card("not_loaded", error=str(error)), is_loading=True)
+            yield card_update(card("not_loaded", error=str(error)), is_loading=True)
             return
-        if not self._screens.holds(tab_hash, ticket):
-            yield Face()
+        if not self._tabs.is_current(tab_hash, generation):
+            yield PageUpdate()
             return
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
-        async for face in self._screens.show(loaded, Tab(session_id), tab_hash):
-            yield face
+        async for update in self._tabs.show(loaded, Tab(session_id), tab_hash):
+            yield update
 
-    async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Send a message to the conversation of this tab, or to a new one, and follow."""
         if not text.strip():
-            yield Face()
+            yield PageUpdate()
             return
         loaded = await self._loading.ready()
         conversations = loaded.assistant.conversations
@@ -93,209 +93,213 @@ class ChatDesk:
         view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
         view.touch()
         tab = Tab(view.conversation.session_id)
-        async for face in self._screens.follow(loaded, view, tab, tab_hash, clear_composer=True):
-            yield face
+        async for update in self._tabs.follow(loaded, view, tab, tab_hash, beside=PageUpdate(composer="")):
+            yield update
 
-    async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Send an edited message in place of the old one, once the person was told what leaves the context by it."""
         loaded = await self._loading.ready()
         if not draft.message_id or draft.session_id != tab.session_id:
             gr.Warning(_NO_LONGER)
-            yield without_edit(Face())
+            yield closed_edit_box()
             return
-        view = self._screens.view(loaded, tab.session_id)
+        view = self._tabs.view(loaded, tab.session_id)
         question = question_of(view, draft.message_id)
         if question is None or view.is_running or not text.strip():
             gr.Warning(
                 NOT_IN_CONTEXT if question is None else _RUNNING if view.is_running else "Write something first."
             )
-            yield Face()
+            yield PageUpdate()
             return
         if question.later_messages != draft.later_messages:
             gr.Warning("The conversation went on meanwhile: look again at what would leave the context.")
-            yield with_edit(Face(), draft_of(view, question), text)
+            yield shown_edit_box(draft_of(view, question), text)
             return
         view.edit(draft.message_id, text.strip())
-        async for face in self._screens.follow(loaded, view, Tab(tab.session_id), tab_hash, closes_edit=True):
-            yield face
+        async for update in self._tabs.follow(loaded, view, Tab(tab.session_id), tab_hash, beside=closed_edit_box()):
+            yield update
 
-    async def start_new(self, tab_hash: str) -> AsyncIterator[Face]:
+    async def start_new(self, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show an empty conversation; it comes into being with its first message."""
         loaded = await self._loading.ready()
-        async for face in self._screens.show(loaded, Tab(), tab_hash):
-            yield face
+        async for update in self._tabs.show(loaded, Tab(), tab_hash):
+            yield update
 
-    async def compact(self, hint: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def compact(self, hint: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Compact now."""
         loaded = await self._loading.ready()
         if not tab.session_id:
             gr.Info("There is nothing to compact yet.")
-            yield Face()
+            yield PageUpdate()
             return
-        view = self._screens.view(loaded, tab.session_id)
+        view = self._tabs.view(loaded, tab.session_id)
         view.conversation.compact(hint.strip())
-        async for face in self._screens.follow(loaded, view, replace(tab, window=Window()), tab_hash):
-            yield face
+        async for update in self._tabs.follow(loaded, view, replace(tab, window=Window()), tab_hash):
+            yield update
 
-    async def look_ahead(self, tab: Tab) -> AsyncIterator[Face]:
+    async def look_ahead(self, tab: Tab) -> AsyncIterator[PageUpdate]:
         """Show what compacting now would fold."""
         loaded = await self._loading.ready()
-        view = self._screens.view(loaded, tab.session_id) if tab.session_id else None
+        view = self._tabs.view(loaded, tab.session_id) if tab.session_id else None
         if view is None or view.is_running:
             gr.Info("A turn is running: look again when it has ended." if view else "There is nothing to compact yet.")
-            yield Face()
+            yield PageUpdate()
             return
-        yield Face(preview=str(preview_html(await view.conversation.preview_compaction())))
+        yield PageUpdate(preview=str(preview_html(await view.conversation.preview_compaction())))
 
-    def tick(self, tab: Tab, tab_hash: str) -> Face | None:
+    def tick(self, tab: Tab, tab_hash: str) -> PageUpdate:
         """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
         loaded = self._loading.loaded
-        return None if loaded is None else self._screens.news(loaded, tab, tab_hash)
+        return PageUpdate() if loaded is None else self._tabs.news(loaded, tab, tab_hash)
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
-        self._screens.leave(tab_hash)
+        self._tabs.leave(tab_hash)
 
-    async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """What a button of a card does. A target the server does not know as pending is refused."""
         loaded = await self._loading.ready()
-        faces = self._change_sessions if name in SESSION_ACTIONS else self._act
-        async for face in faces(loaded, name, target, tab, tab_hash):
-            yield face
+        updates = self._change_sessions if name in SESSION_ACTIONS else self._act
+        async for update in updates(loaded, name, target, tab, tab_hash):
+            yield update
 
-    async def _act(self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[Face]:
+    async def _act(self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         match name:
             case "open-session" | "open-message":
                 session_id, *message_ids = target.split(" ")
-                async for face in self._open(loaded, session_id, tab, tab_hash, message_ids):
-                    yield face
+                async for update in self._open(loaded, session_id, tab, tab_hash, message_ids):
+                    yield update
             case "show":
-                async for face in self.send(_SHOW, tab, tab_hash):
-                    yield face
+                async for update in self.send(_SHOW, tab, tab_hash):
+                    yield update
             case "close-text":
-                yield Face(pane="")
+                yield PageUpdate(dialog="")
             case "suggest":
-                yield Face(composer=_suggestion(target))
+                yield PageUpdate(composer=_suggestion(target))
             case "recall" | "test" | "reconnect":
                 yield await self._act_on_model(loaded, name, target, tab)
             case _ if not tab.session_id:
                 gr.Warning(_NO_LONGER)
-                yield Face()
+                yield PageUpdate()
             case _:
-                view = self._screens.view(loaded, tab.session_id)
-                async for face in self._act_on(loaded, view, name, target, tab, tab_hash):
-                    yield face
+                view = self._tabs.view(loaded, tab.session_id)
+                async for update in self._act_on(loaded, view, name, target, tab, tab_hash):
+                    yield update
 
     async def _act_on(
         self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab, tab_hash: str
-    ) -> AsyncIterator[Face]:
+    ) -> AsyncIterator[PageUpdate]:
         if name in _NOT_WHILE_RUNNING and view.is_running:
             gr.Warning(_RUNNING)
-            yield Face()
+            yield PageUpdate()
             return
         if (shown := await self._act_at_once(loaded, view, name, target, tab)) is not None:
             yield shown
             return
         if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
-            async for face in self._screens.follow(loaded, view, replace(tab, window=window), tab_hash):
-                yield face
+            async for update in self._tabs.follow(loaded, view, replace(tab, window=window), tab_hash):
+                yield update
             return
         if name == "stop":
             await view.conversation.stop()
         elif not change(view, name, target):
             gr.Warning(_NO_LONGER)
-        async for face in self._screens.follow(loaded, view, replace(tab, window=Window()), tab_hash):
-            yield face
+        async for update in self._tabs.follow(loaded, view, replace(tab, window=Window()), tab_hash):
+            yield update
 
-    async def _act_at_once(self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab) -> Face | None:
-        """The face after what needs no following; None for everything else."""
+    async def _act_at_once(self, loaded: Loaded, view: LiveView, name: str, target: str, tab: Tab) -> PageUpdate | None:
+        """The update after what needs no following; None for everything else."""
         match name:
             case "copy":
-                return Face(copied=_copied_html(answer_text(view.transcript, target)))
+                return PageUpdate(copied=_copied_html(answer_text(view.transcript, target)))
             case "edit" if entry := view.transcript.question(target):
                 if (question := question_of(view, target)) is not None:
-                    return with_edit(Face(), draft_of(view, question), entry.text)
+                    return shown_edit_box(draft_of(view, question), entry.text)
                 gr.Warning(NOT_IN_CONTEXT)
-                return Face()
+                return PageUpdate()
             case "older-compactions":
                 tab = replace(tab, compactions=tab.compactions + PAGE_SIZE)
-                return Face(tab=tab, compactions=listed_compactions(view, tab))
+                return PageUpdate(tab=tab, compactions=listed_compactions(view, tab))
             case "summary-diff" if view.transcript.has_compaction(target):
                 record = await asyncio.to_thread(view.conversation.compaction, target)
-                return None if record is None else Face(pane=str(summary_diff_html(record, dt.datetime.now(dt.UTC))))
+                return (
+                    None
+                    if record is None
+                    else PageUpdate(dialog=str(summary_diff_html(record, dt.datetime.now(dt.UTC))))
+                )
             case "full-text" if target in view.transcript.artifact_ids:
                 text = await asyncio.to_thread(loaded.assistant.store.artifacts.read, target)
-                return Face(pane=str(full_text_html(target, text)))
+                return PageUpdate(dialog=str(full_text_html(target, text)))
             case "pin" | "unpin" if pin(view, name, target):
-                return self._screens.face(loaded, view, tab)
+                return self._tabs.update(loaded, view, tab)
             case "undo-change" if target in view.transcript.change_ids:
                 owner = loaded.of(tab.session_id).assistant
                 await asyncio.to_thread(undo_change, owner, target, tab.session_id)
-                return self._screens.face(loaded, view, tab)
+                return self._tabs.update(loaded, view, tab)
             case _:
                 return None
 
     async def _change_sessions(
         self, loaded: Loaded, name: str, target: str, tab: Tab, tab_hash: str
-    ) -> AsyncIterator[Face]:
+    ) -> AsyncIterator[PageUpdate]:
         change = await change_sessions(loaded.assistant, name, target)
         if change.told:
             gr.Info(html.escape(change.told))
-        pane = gr.skip() if change.pane is None else change.pane
+        dialog = PageUpdate() if change.dialog is None else PageUpdate(dialog=change.dialog)
         if change.opened or tab.session_id not in {"", *_known_ids(loaded.assistant)}:
-            async for face in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
-                yield replace(face, pane=pane)
+            async for update in self._open(loaded, change.opened, tab, tab_hash, change.message_ids):
+                yield update | dialog
             return
-        face = self._screens.face(loaded, self._screens.view(loaded, tab.session_id), tab) if tab.session_id else Face()
-        yield replace(face, pane=pane, sessions=listed_sessions(loaded.assistant, tab.session_id))
+        update = self._tabs.update(loaded, self._tabs.view(loaded, tab.session_id), tab) if tab.session_id else dialog
+        yield update | dialog | PageUpdate(sessions=listed_sessions(loaded.assistant, tab.session_id))
 
     async def _open(
         self, loaded: Loaded, session_id: str, tab: Tab, tab_hash: str, message_ids: Sequence[str] = ()
-    ) -> AsyncIterator[Face]:
+    ) -> AsyncIterator[PageUpdate]:
         if session_id and session_id != tab.session_id and session_id not in _known_ids(loaded.assistant):
-            if pane := found_in_trash(loaded.assistant, session_id, message_ids):
-                yield Face(pane=pane)
+            if trash := found_in_trash(loaded.assistant, session_id, message_ids):
+                yield PageUpdate(dialog=trash)
                 return
             gr.Warning(_NO_LONGER)
-            yield Face()
+            yield PageUpdate()
             return
         window = Window()
         if message_ids:
             question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
-            entries = self._screens.view(loaded, session_id).transcript.entries
+            entries = self._tabs.view(loaded, session_id).transcript.entries
             window = window_on_message(entries, [question_id, *message_ids])
-        async for face in self._screens.show(loaded, Tab(session_id, window), tab_hash):
-            yield face
+        async for update in self._tabs.show(loaded, Tab(session_id, window), tab_hash):
+            yield update
 
-    async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> Face:
+    async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> PageUpdate:
         if name == "recall":
             loaded.assistant.is_recall_on = target == "on"
-            return Face(model=model_tab_html(loaded.assistant, self._screens.report))
+            return PageUpdate(model=model_tab_html(loaded.assistant, self._tabs.report))
         try:
             if name == "reconnect":
                 await loaded.assistant.reconnect_model()
-                self._screens.report = None
+                self._tabs.report = None
             else:
-                self._screens.report = await loaded.assistant.test_connection()
+                self._tabs.report = await loaded.assistant.test_connection()
         except PalimpsestError as error:
-            self._screens.report = ConnectionReport(False, str(error))
+            self._tabs.report = ConnectionReport(False, str(error))
         if not tab.session_id:
-            return self._screens.empty_face(loaded)
-        return self._screens.face(loaded, self._screens.view(loaded, tab.session_id), tab)
+            return self._tabs.empty_update(loaded)
+        return self._tabs.update(loaded, self._tabs.view(loaded, tab.session_id), tab)
 
 
-async def tell_refusals(faces: AsyncIterator[Face]) -> AsyncIterator[Face]:
-    """The same faces; a refusal is told in the tab and leaves it as it is."""
+async def show_refusals(updates: AsyncIterator[PageUpdate]) -> AsyncIterator[PageUpdate]:
+    """The same updates; a refusal is shown in the tab and changes nothing else."""
     try:
-        async for face in faces:
-            yield face
+        async for update in updates:
+            yield update
     except (PalimpsestError, OSError) as error:
         # A toast takes HTML.
-        gr.Warning(html.escape(one_line(refusal_text(error), 300)))
-        yield Face()
+        gr.Warning(html.escape(one_line(_refusal_text(error), 300)))
+        yield PageUpdate()
 
 
-def refusal_text(error: PalimpsestError | OSError) -> str:
+def _refusal_text(error: PalimpsestError | OSError) -> str:
     """Why nothing was done, in plain words."""
     return str(error) if isinstance(error, PalimpsestError) else f"The disk refused it: {error.strerror or error}."
 

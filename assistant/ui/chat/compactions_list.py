@@ -37,7 +37,7 @@ def compactions_html(events: Sequence[ContextCompressed], undoable: str | None, 
 
 
 def summary_diff_html(record: CompactionRecord, now: dt.datetime) -> Markup:
-    """How a compaction changed the summary, in a pane over the page."""
+    """How a compaction changed the summary, in a dialog over the page."""
     compared = compare_summaries(record.previous_summary, record.summary)
     shown = without_long_runs(compared)
     return card(

@@ -1,4 +1,4 @@
-"""The full text of a shortened tool result, in a pane over the page."""
+"""The full text of a shortened tool result, in a dialog over the page."""
 
 from __future__ import annotations
 

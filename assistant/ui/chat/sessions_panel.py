@@ -29,9 +29,9 @@ _UNTITLED = "New conversation"
 
 @dataclass(frozen=True, slots=True)
 class SessionsChange:
-    """What a button did: a pane to show (None: leave it), words to tell, and the conversation to open."""
+    """What a button did: a dialog to show (None: leave it), words to tell, and the conversation to open."""
 
-    pane: str | None = None
+    dialog: str | None = None
     told: str = ""
     opened: str = ""
     message_ids: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.memory.log import MemoryChange
@@ -13,6 +13,7 @@ from assistant.memory.notes import Note
 from assistant.memory.provenance import writer_of
 from assistant.text.diff import unified_diff
 from assistant.ui.cards import card
+from assistant.ui.components import PageUpdate
 from assistant.ui.diff_card import diff_html
 from assistant.ui.memory.file_history import history_html
 from assistant.ui.memory.memory_list import FileList, KnownFile, ListView, known_files, list_mark, with_seen
@@ -27,15 +28,11 @@ _GONE = "This conversation’s home is gone: this cannot be saved. Copy what you
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryFace:
-    """New values for the tab; None leaves a component as it is."""
+class MemoryUpdate:
+    """The open file of a tab from now on, what changes on the page, and a problem to show (None: none)."""
 
     file: OpenFile
-    files: str | None = None
-    head: str | None = None
-    text: str | None = None
-    banner: str | None = None
-    history: str | None = None
+    page: PageUpdate = field(default_factory=PageUpdate)
     problem: str | None = None
 
 
@@ -49,15 +46,15 @@ class MemoryDesk:
     def __init__(self) -> None:
         self._list = FileList()
 
-    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None) -> MemoryFace:
+    def open(self, loaded: Loaded, name: str, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Put a file into the editor; unsaved words are never dropped for it."""
         if is_edited(file, words):
             is_same = name == file.name and loaded == file.home
             problem = None if is_same else f"{file.name} has words that are not saved. Save or reload it first."
-            return MemoryFace(file, problem=problem)
+            return MemoryUpdate(file, problem=problem)
         return self.reload(loaded, name, file)
 
-    def reload(self, loaded: Loaded, name: str, file: OpenFile) -> MemoryFace:
+    def reload(self, loaded: Loaded, name: str, file: OpenFile) -> MemoryUpdate:
         """Take what stands on disk, whatever the editor holds."""
         try:
             loaded.assistant.workspace.memory_path(name)
@@ -65,31 +62,31 @@ class MemoryDesk:
             files = known_files(loaded)
             note = loaded.assistant.notes.read(name)
         except PalimpsestError as error:
-            return MemoryFace(file, problem=str(error))
+            return MemoryUpdate(file, problem=str(error))
         is_same = (name, loaded) == (file.name, file.home)
         kept = file if loaded == file.home else OpenFile(home=loaded)
         opened = replace(opened_file(kept, note), has_history=file.has_history and is_same)
         return self._drawn(loaded, opened, note.text, files)
 
-    def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryFace:
+    def open_day(self, loaded: Loaded, day: str, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Open the note of a day."""
         at = _home(loaded, file)
         if any(known.name == f"memory/{day}.md" for known in known_files(at)):
             return self.open(at, f"memory/{day}.md", file, words)
-        return MemoryFace(file, problem=f"There is no note of {day or 'that day'}.")
+        return MemoryUpdate(file, problem=f"There is no note of {day or 'that day'}.")
 
-    def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryFace:
+    def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryUpdate:
         """Show the notes of a month in the list, or no longer."""
         at = _home(loaded, file)
         file = replace(file, month="" if month == file.month else month)
         return self._refreshed(at, file, file.state or "saved", known_files(at))
 
-    def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
+    def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
         if not file.name or words is None:
-            return MemoryFace(file, problem=_LOST if file.given else None)
+            return MemoryUpdate(file, problem=_LOST if file.given else None)
         if is_gone(file.home):
-            return MemoryFace(file, problem=_GONE)
+            return MemoryUpdate(file, problem=_GONE)
         at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
@@ -99,16 +96,16 @@ class MemoryDesk:
             return self._written(at, file, words, merged.text, note.digest)
         except ConflictError:
             # Somebody wrote between the reading and the writing: the next look tells.
-            return MemoryFace(file, problem=f"{file.name} is being written to at this moment. Save again.")
+            return MemoryUpdate(file, problem=f"{file.name} is being written to at this moment. Save again.")
         except PalimpsestError as error:
-            return MemoryFace(file, problem=str(error))
+            return MemoryUpdate(file, problem=str(error))
 
-    def decide(self, loaded: Loaded, file: OpenFile, words: str | None, *, keeps_both: bool) -> MemoryFace:
+    def decide(self, loaded: Loaded, file: OpenFile, words: str | None, *, keeps_both: bool) -> MemoryUpdate:
         """Write the editor's words over those the person was shown, or beside them; not over what came later."""
         if not file.name or words is None:
-            return MemoryFace(file)
+            return MemoryUpdate(file)
         if is_gone(file.home):
-            return MemoryFace(file, problem=_GONE)
+            return MemoryUpdate(file, problem=_GONE)
         at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
@@ -118,15 +115,15 @@ class MemoryDesk:
             text = merged.text if keeps_both else as_file_text(words)
             return self._written(at, file, words, text, note.digest)
         except PalimpsestError as error:
-            return MemoryFace(file, problem=str(error))
+            return MemoryUpdate(file, problem=str(error))
 
-    def poll(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryFace:
+    def poll(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Follow the disk: an untouched editor takes what changed there, an edited one keeps its words."""
         has_words = is_edited(file, words)
         if not file.name or (file.home != loaded and not has_words):
             return self._switched(loaded, file)
         if is_gone(file.home):
-            return MemoryFace(replace(file, state="gone"), head=_head(file, _OVER))
+            return MemoryUpdate(replace(file, state="gone"), PageUpdate(file_head=_head(file, _OVER)))
         at = _home(loaded, file)
         state = "not saved" if has_words else "saved"
         files = known_files(at)
@@ -136,68 +133,73 @@ class MemoryDesk:
         try:
             note = at.assistant.notes.read(file.name)
         except PalimpsestError as error:
-            return MemoryFace(file, head=_head(file, str(error)))
+            return MemoryUpdate(file, PageUpdate(file_head=_head(file, str(error))))
         if note.digest != file.base_digest:
             if not has_words:
                 return self._drawn(at, opened_file(file, note), note.text, files)
             if file.told_digest != note.digest:
-                return self._told(file, note, _merged(file, words or "", note))
+                return self._disk_changed(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
 
-    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None) -> MemoryFace:
+    def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None) -> MemoryUpdate:
         """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
 
         Words whose file cannot be told are left in the editor.
         """
         if file.given == given:
-            return MemoryFace(file)
+            return MemoryUpdate(file)
         files = known_files(loaded)
         found = [note for note in _readable(loaded, files) if mark_of(note.text) == given]
         if words is None or mark_of(words) == given:
             return self.reload(loaded, found[0].name, file) if found else self._switched(loaded, file)
         if len(found) != 1:
             lost = OpenFile(home=loaded, given=given)
-            return MemoryFace(lost, head=_head(lost, _LOST))
+            return MemoryUpdate(lost, PageUpdate(file_head=_head(lost, _LOST)))
         return self._refreshed(loaded, opened_file(OpenFile(home=loaded), found[0]), "not saved", files)
 
-    def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+    def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryUpdate:
         """What changed on disk since the file was opened."""
         at = _home(loaded, file)
         diff = unified_diff(file.base, at.assistant.notes.read(file.name).text, file.name)
-        return MemoryFace(file, banner=str(card("disk_changes", name=file.name, diff=diff_html(diff))))
+        return MemoryUpdate(
+            file, PageUpdate(file_banner=str(card("disk_changes", name=file.name, diff=diff_html(diff))))
+        )
 
-    def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+    def toggle_history(self, loaded: Loaded, file: OpenFile) -> MemoryUpdate:
         """Show the changes of the open file, or no longer."""
         at = _home(loaded, file)
         file = replace(file, has_history=not file.has_history)
         digest = at.assistant.notes.read(file.name).digest
-        return MemoryFace(file, head=_head(file, file.state or "saved"), history=_history(at, file, digest))
+        head = _head(file, file.state or "saved")
+        return MemoryUpdate(file, PageUpdate(file_head=head, history=_history(at, file, digest)))
 
-    def restore(self, loaded: Loaded, file: OpenFile, words: str | None, change_id: str) -> MemoryFace:
+    def restore(self, loaded: Loaded, file: OpenFile, words: str | None, change_id: str) -> MemoryUpdate:
         """Write the version that a change of the open file left; that is a change of its own."""
         at = _home(loaded, file)
         log, notes = at.assistant.memory_log, at.assistant.notes
         change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
         if change is None:
-            return MemoryFace(file, problem="That version belongs to another file. Nothing was done.")
+            return MemoryUpdate(file, problem="That version belongs to another file. Nothing was done.")
         if is_edited(file, words):
-            return MemoryFace(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
+            return MemoryUpdate(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
         try:
             # Whatever stands there now, also what this tab has not shown yet, is in the history before it is replaced.
             notes.save(file.name, log.text_after(change), notes.read(file.name).digest, WRITER)
         except ConflictError:
-            return MemoryFace(file, problem=f"{file.name} was changed by someone else just now. Nothing was restored.")
+            return MemoryUpdate(
+                file, problem=f"{file.name} was changed by someone else just now. Nothing was restored."
+            )
         except PalimpsestError as error:
-            return MemoryFace(file, problem=str(error))
+            return MemoryUpdate(file, problem=str(error))
         return self.reload(at, file.name, file)
 
-    def _switched(self, loaded: Loaded, file: OpenFile) -> MemoryFace:
+    def _switched(self, loaded: Loaded, file: OpenFile) -> MemoryUpdate:
         """Another home, or the first look at one: the same file of it where there is one."""
         names = {known.name for known in known_files(loaded)}
-        face = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file)
-        return replace(face, problem=None, head=_head(file, face.problem)) if face.problem else face
+        update = self.reload(loaded, file.name if file.name in names else FIRST_FILE, file)
+        return MemoryUpdate(file, PageUpdate(file_head=_head(file, update.problem))) if update.problem else update
 
-    def _written(self, at: Loaded, file: OpenFile, words: str, text: str, base_digest: str) -> MemoryFace:
+    def _written(self, at: Loaded, file: OpenFile, words: str, text: str, base_digest: str) -> MemoryUpdate:
         """Save, and give the editor what the file holds now where that is not what it has."""
         change = at.assistant.notes.save(file.name, text, base_digest, WRITER)
         files = known_files(at)
@@ -209,41 +211,46 @@ class MemoryDesk:
             at, opened_file(file, note), None if mark_of(note.text) == mark_of(words) else note.text, files
         )
 
-    def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+    def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryUpdate:
         file = replace(file, told_digest=note.digest, state="not saved")
         diff = diff_html(_overlap_diff(merged.conflicts))
-        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("conflict", name=file.name, diff=diff)))
+        return _unsaved(file, card("conflict", name=file.name, diff=diff))
 
-    def _told(self, file: OpenFile, note: Note, merged: Merge) -> MemoryFace:
+    def _disk_changed(self, file: OpenFile, note: Note, merged: Merge) -> MemoryUpdate:
         """The disk changed under the person's words."""
         if merged.conflicts:
             return self._conflict(file, note, merged)
         file = replace(file, told_digest=note.digest, state="not saved")
-        return MemoryFace(file, head=_head(file, "not saved"), banner=str(card("will_merge", name=file.name)))
+        return _unsaved(file, card("will_merge", name=file.name))
 
-    def _drawn(self, at: Loaded, file: OpenFile, text: str | None, files: list[KnownFile]) -> MemoryFace:
-        face = self._refreshed(at, replace(file, listed=""), "saved", files)
-        return replace(
-            face,
-            head=_head(face.file, "saved"),
-            text=text,
-            banner="",
-            history=_history(at, file, file.base_digest),
+    def _drawn(self, at: Loaded, file: OpenFile, text: str | None, files: list[KnownFile]) -> MemoryUpdate:
+        update = self._refreshed(at, replace(file, listed=""), "saved", files)
+        drawn = PageUpdate(
+            file_head=_head(update.file, "saved"), file_banner="", history=_history(at, file, file.base_digest)
         )
+        words = PageUpdate() if text is None else PageUpdate(editor=text)
+        return replace(update, page=update.page | drawn | words)
 
-    def _refreshed(self, at: Loaded, file: OpenFile, state: str, files: list[KnownFile]) -> MemoryFace:
+    def _refreshed(self, at: Loaded, file: OpenFile, state: str, files: list[KnownFile]) -> MemoryUpdate:
         newest_ns = max((known.changed_ns for known in files), default=0)
         file = replace(file, since_ns=file.since_ns or newest_ns)
         for known in files:
             if known.name == file.name:
                 file = replace(file, seen=with_seen(file.seen, known))
         mark = _listed_mark(files, file)
-        face = self._stated(replace(file, listed=mark), state)
-        return face if mark == file.listed else replace(face, files=self._list.html(at, files, _view(file)))
+        update = self._stated(replace(file, listed=mark), state)
+        if mark == file.listed:
+            return update
+        return replace(update, page=update.page | PageUpdate(files=self._list.html(at, files, _view(file))))
 
-    def _stated(self, file: OpenFile, state: str) -> MemoryFace:
-        head = _head(file, state) if state != file.state else None
-        return MemoryFace(replace(file, state=state), head=head)
+    def _stated(self, file: OpenFile, state: str) -> MemoryUpdate:
+        page = PageUpdate(file_head=_head(file, state)) if state != file.state else PageUpdate()
+        return MemoryUpdate(replace(file, state=state), page)
+
+
+def _unsaved(file: OpenFile, banner: str) -> MemoryUpdate:
+    """What is said above an editor whose words are not saved."""
+    return MemoryUpdate(file, PageUpdate(file_head=_head(file, "not saved"), file_banner=str(banner)))
 
 
 def _readable(at: Loaded, files: list[KnownFile]) -> Iterator[Note]:

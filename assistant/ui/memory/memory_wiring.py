@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat.chat import refusal_text
-from assistant.ui.chat.face import Tab
-from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of, unchanged
-from assistant.ui.layout import Parts
-from assistant.ui.memory.memory_panel import MemoryDesk, MemoryFace, is_gone
-from assistant.ui.memory.memory_tasks import Task, TaskDesk, TaskFace
+from assistant.ui.chat.chat import show_refusals
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import EditorComponents, MemoryComponents, PageComponents, PageUpdate, outputs_of
+from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of
+from assistant.ui.memory.memory_panel import MemoryDesk, MemoryUpdate, is_gone
+from assistant.ui.memory.memory_tasks import TaskDesk
 from assistant.ui.memory.open_files import OpenFile, disk_line
+from assistant.ui.memory.task import Task
 from assistant.ui.server.loading import Loaded
 from assistant.ui.server.rooms import Room, Rooms
 
@@ -25,58 +26,61 @@ from assistant.ui.server.rooms import Room, Rooms
 _HELD_JS = "async (words, tab) => [await window.palimpsest.held(words), tab]"
 _UNTOUCHED = "untouched"
 _WORDLESS = ("memory-history", "memory-diff", "notes-month")
+_OPENING = ("open-file", "open-hit")
+_OTHER_FILE = "That button belongs to another file. Nothing was done."
 _CHANGING = "The editor is just being given another file. Nothing was done; press again."
 
 
-def wire_memory(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
+def wire_memory(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
     """Connect the Memory tab to the desks in the room of whoever uses it."""
-    _wire_cards(parts, rooms)
-    _wire_editor(demo, parts, rooms)
-    _wire_save(parts, rooms)
+    _wire_cards(page, rooms)
+    _wire_editor(demo, page, rooms)
+    _wire_save(page, rooms)
 
 
-def _wire_cards(parts: Parts, rooms: Rooms) -> None:
-    memory = parts.memory
-
+def _wire_cards(page: PageComponents, rooms: Rooms) -> None:
     async def act(
         words: str | None, task: Task, tab: Tab, request: gr.Request, event: gr.EventData
     ) -> AsyncIterator[Values]:
         acted = carry_out(words or "", task, tab, rooms.enter(request), tab_of(request), event)
-        async for values in _tell_refusals(acted, len(outputs)):
-            yield values
+        async for update in show_refusals(acted):
+            yield update.values_of(MemoryComponents)
 
     async def carry_out(
         words: str, task: Task, tab: Tab, room: Room, tab_hash: str, event: gr.EventData
-    ) -> AsyncIterator[Values]:
+    ) -> AsyncIterator[PageUpdate]:
         action = action_of(event)
         loaded = (await room.loading.ready()).of(tab.session_id)
         name, target = action.name, action.target
         async with room.files.lock(tab_hash):
             file = room.files.of(tab_hash)
             if name in _WORDLESS or action.given == file.given:
-                face = await _act_on_file(room.memory, loaded, name, target, file, words)
+                update = await _act_on_file(room.memory, loaded, name, target, file, words)
             else:
-                face = MemoryFace(file, problem=_CHANGING)
-            if face is not None:
-                shown = gr.Tabs(selected="memory") if name in ("open-file", "open-hit") else gr.skip()
-                yield [*_keep(room, tab_hash, face), *unchanged(len(memory.task_outputs())), shown]
+                update = MemoryUpdate(file, problem=_CHANGING)
+            if update is not None:
+                yield _keep(room, tab_hash, update) | (_to_memory() if name in _OPENING else PageUpdate())
                 return
         is_known = False
         asked = _Asked(file, words, task)
         async for told in _act_on_task(room.tasks, loaded, name, target, asked):
             is_known = True
-            yield [*unchanged(len(memory.outputs())), *told.values(), gr.Tabs(selected="memory")]
+            yield told | _to_memory()
         if not is_known:
-            face = MemoryFace(file, problem="That button belongs to another file. Nothing was done.")
-            yield [*_memory_values(face), *unchanged(len(memory.task_outputs())), gr.skip()]
+            gr.Warning(_OTHER_FILE)
+            yield PageUpdate()
 
-    outputs = [*memory.outputs(), *memory.task_outputs(), parts.tabs]
-    parts.memory_bus.select(act, [memory.editor, memory.task, parts.chat.tab], outputs, **QUEUED)
+    page.memory_actions.select(act, [page.editor, page.task, page.tab], outputs_of(page, MemoryComponents), **QUEUED)
+
+
+def _to_memory() -> PageUpdate:
+    """The Memory tab comes to the front."""
+    return PageUpdate(tabs=gr.Tabs(selected="memory"))
 
 
 async def _act_on_file(
     desk: MemoryDesk, loaded: Loaded, name: str, target: str, file: OpenFile, words: str
-) -> MemoryFace | None:
+) -> MemoryUpdate | None:
     """What a button about files does; None where it is none, or one of another file."""
     match name:
         case "open-file" | "open-hit":
@@ -111,14 +115,14 @@ class _Asked:
 
 async def _act_on_task(
     tasks: TaskDesk, loaded: Loaded, name: str, target: str, asked: _Asked
-) -> AsyncIterator[TaskFace]:
+) -> AsyncIterator[PageUpdate]:
     """What a button of a task card does; nothing where it is none."""
     match name:
         case "work-close":
             yield tasks.close()
         case "tidy-file":
-            async for face in tasks.tidy(loaded, target):
-                yield face
+            async for update in tasks.tidy(loaded, target):
+                yield update
         case "tidy-accept":
             yield await asyncio.to_thread(tasks.accept, loaded, asked.task, target)
         case "memory-line" if not is_gone(asked.file.home):
@@ -127,12 +131,12 @@ async def _act_on_task(
                 line = disk_line(asked.file, asked.words, int(number))
                 yield await asyncio.to_thread(tasks.tell_line, asked.file.home or loaded, path, line)
         case _:
-            face = await _forget(tasks, loaded, name, target, asked.task)
-            if face is not None:
-                yield face
+            update = await _forget(tasks, loaded, name, target, asked.task)
+            if update is not None:
+                yield update
 
 
-async def _forget(tasks: TaskDesk, loaded: Loaded, name: str, target: str, task: Task) -> TaskFace | None:
+async def _forget(tasks: TaskDesk, loaded: Loaded, name: str, target: str, task: Task) -> PageUpdate | None:
     match name:
         case "forget-words":
             return tasks.ask_words()
@@ -148,77 +152,70 @@ async def _forget(tasks: TaskDesk, loaded: Loaded, name: str, target: str, task:
             return None
 
 
-def _wire_editor(demo: gr.Blocks, parts: Parts, rooms: Rooms) -> None:
-    outputs = parts.memory.outputs()
-    inputs = [parts.memory.editor, parts.chat.tab]
+def _wire_editor(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
+    outputs, inputs = outputs_of(page, EditorComponents), [page.editor, page.tab]
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         room, tab_hash = rooms.enter(request), tab_of(request)
         try:
             loaded = await room.loading.ready()
             async with room.files.lock(tab_hash):
-                yield _keep(room, tab_hash, await asyncio.to_thread(room.memory.poll, loaded, OpenFile(), None))
+                first = await asyncio.to_thread(room.memory.poll, loaded, OpenFile(), None)
+                yield _keep(room, tab_hash, first).values_of(EditorComponents)
         except PalimpsestError:
             # The conversation's side of the page says why.
-            yield unchanged(len(outputs))
+            yield PageUpdate().values_of(EditorComponents)
 
     async def poll(sent: str | None, tab: Tab, request: gr.Request) -> Values:
-        room, tab_hash = rooms.entered(request), tab_of(request)
+        room = rooms.entered(request)
         loaded = room.loading.loaded if room else None
         if room is None or loaded is None:
-            return unchanged(len(outputs))
+            return PageUpdate().values_of(EditorComponents)
+        update = await look(room, loaded.of(tab.session_id), tab_of(request), _held(sent))
+        return update.values_of(EditorComponents)
+
+    async def look(room: Room, loaded: Loaded, tab_hash: str, held: _Held) -> PageUpdate:
         async with room.files.lock(tab_hash):
-            file, held = room.files.of(tab_hash), _held(sent)
+            file = room.files.of(tab_hash)
             if file.name and held.given != file.given:
                 # The answer to an earlier event has not reached the browser yet.
-                return unchanged(len(outputs))
-            return _keep(
-                room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded.of(tab.session_id), file, held)
-            )
+                return PageUpdate()
+            return _keep(room, tab_hash, await asyncio.to_thread(_look, room.memory, loaded, file, held))
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
             room.files.leave(tab_of(request))
 
     demo.load(load, None, outputs, **QUEUED)
-    parts.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
+    page.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
     demo.unload(leave)
 
 
-def _wire_save(parts: Parts, rooms: Rooms) -> None:
-    outputs = parts.memory.outputs()
-
+def _wire_save(page: PageComponents, rooms: Rooms) -> None:
     async def save(sent: str | None, tab: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        saved = carry_out(_held(sent), rooms.enter(request), tab_of(request))
-        async for values in _tell_refusals(saved, len(outputs)):
-            yield values
+        async for update in show_refusals(carry_out(_held(sent), rooms.enter(request), tab_of(request))):
+            yield update.values_of(EditorComponents)
 
-    async def carry_out(held: _Held, room: Room, tab_hash: str) -> AsyncIterator[Values]:
+    async def carry_out(held: _Held, room: Room, tab_hash: str) -> AsyncIterator[PageUpdate]:
         loaded = await room.loading.ready()
         async with room.files.lock(tab_hash):
             file = room.files.of(tab_hash)
             if held.given != file.given:
-                yield _memory_values(MemoryFace(file, problem=_CHANGING))
+                gr.Warning(_CHANGING)
+                yield PageUpdate()
             else:
                 yield _keep(room, tab_hash, await asyncio.to_thread(room.memory.save, loaded, file, held.words))
 
-    parts.save.click(save, [parts.memory.editor, parts.chat.tab], outputs, js=_HELD_JS, **QUEUED)
+    outputs = outputs_of(page, EditorComponents)
+    page.save.click(save, [page.editor, page.tab], outputs, js=_HELD_JS, **QUEUED)
 
 
-async def _tell_refusals(acted: AsyncIterator[Values], count: int) -> AsyncIterator[Values]:
-    """The same values; a refusal is told and leaves the tab as it is."""
-    try:
-        async for values in acted:
-            yield values
-    except (PalimpsestError, OSError) as error:
-        gr.Warning(html.escape(refusal_text(error)))
-        yield unchanged(count)
-
-
-def _keep(room: Room, tab_hash: str, face: MemoryFace) -> Values:
-    """The values of a face, whose file is the tab's from now on."""
-    room.files.keep(tab_hash, face.file)
-    return _memory_values(face)
+def _keep(room: Room, tab_hash: str, update: MemoryUpdate) -> PageUpdate:
+    """What changes on the page; the file of the update is the tab's from now on."""
+    room.files.keep(tab_hash, update.file)
+    if update.problem:
+        gr.Warning(html.escape(update.problem))
+    return update.page
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,15 +232,8 @@ def _held(sent: str | None) -> _Held:
     return _Held(given, None if kind == _UNTOUCHED else words)
 
 
-def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held) -> MemoryFace:
+def _look(desk: MemoryDesk, loaded: Loaded, file: OpenFile, held: _Held) -> MemoryUpdate:
     if not file.name and held.given:
         # The room was closed meanwhile, or the program began anew: what was typed is in the browser alone.
         return desk.take_up(loaded, file, held.given, held.words)
     return desk.poll(loaded, file, held.words)
-
-
-def _memory_values(face: MemoryFace) -> Values:
-    if face.problem:
-        gr.Warning(html.escape(face.problem))
-    texts = [face.files, face.head, face.text, face.banner, face.history]
-    return [gr.skip() if text is None else text for text in texts]

@@ -12,8 +12,9 @@ import pytest
 from assistant.ui.cards import action
 from assistant.ui.chat.chat import ChatDesk
 from assistant.ui.chat.compactions_list import compactions_html, summary_diff_html
-from assistant.ui.chat.face import Face, Tab
 from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.conversation import HOSTILE, SUMMARY, FakeAssistant, compaction, fake_assistant, record_of
 
@@ -38,9 +39,9 @@ async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
     await views.close()
 
 
-async def last(faces: AsyncIterator[Face]) -> Face:
+async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
     """What the page shows in the end."""
-    return [face async for face in faces][-1]
+    return [update async for update in updates][-1]
 
 
 def test_each_compaction_tells_when_why_and_what_came_of_it() -> None:
@@ -73,34 +74,34 @@ def test_the_newest_are_listed_and_the_older_ones_counted() -> None:
 
 
 async def test_older_ones_are_listed_page_by_page(desk: ChatDesk) -> None:
-    face = await last(desk.act("older-compactions", "", Tab("s1"), "tab"))
-    assert str(face.compactions).count("<li") == 40
-    assert isinstance(face.tab, Tab)
-    face = await last(desk.act("older-compactions", "", face.tab, "tab"))
-    assert str(face.compactions).count("<li") == 45
+    update = await last(desk.act("older-compactions", "", Tab("s1"), "tab"))
+    assert str(update["compactions"]).count("<li") == 40
+    assert isinstance(update["tab"], Tab)
+    update = await last(desk.act("older-compactions", "", update["tab"], "tab"))
+    assert str(update["compactions"]).count("<li") == 45
 
 
 async def test_the_changes_to_a_summary_open_over_the_page(desk: ChatDesk) -> None:
-    pane = str((await last(desk.act("summary-diff", "k7", Tab("s1"), "tab"))).pane)
+    pane = str((await last(desk.act("summary-diff", "k7", Tab("s1"), "tab")))["dialog"])
     assert "1 line new, 1 gone" in pane
     assert '- Step <b class="p-word">6</b> is done' in pane
     assert '- Step <b class="p-word">7</b> is done' in pane
-    first = str((await last(desk.act("summary-diff", "k0", Tab("s1"), "tab"))).pane)
+    first = str((await last(desk.act("summary-diff", "k0", Tab("s1"), "tab")))["dialog"])
     assert "There was no summary before this compaction" in first
 
 
 async def test_no_summary_of_another_conversation_is_compared(desk: ChatDesk, assistant: FakeAssistant) -> None:
     assistant.conversations.add("s2", "Other")
     with pytest.warns(UserWarning, match="Nothing was done"):
-        assert "Step" not in str((await last(desk.act("summary-diff", "k7", Tab("s2"), "tab"))).pane)
+        assert "Step" not in str((await last(desk.act("summary-diff", "k7", Tab("s2"), "tab"))).get("dialog"))
 
 
 async def test_a_compaction_is_listed_while_its_turn_goes_on(desk: ChatDesk, assistant: FakeAssistant) -> None:
     assistant.conversations.add("s2", "Other").pace_seconds = 0.05
-    faces = [face async for face in desk.send("compact please", Tab("s2"), "tab")]
-    listed = ["91.2k → 23.7k" in str(face.compactions) for face in faces]
+    updates = [update async for update in desk.send("compact please", Tab("s2"), "tab")]
+    listed = ["91.2k → 23.7k" in str(update.get("compactions")) for update in updates]
     assert any(listed[:-1])
-    assert "Stop" in str(faces[listed.index(True)].stop)
+    assert "Stop" in str(updates[listed.index(True)]["stop"])
 
 
 def test_a_summary_is_data() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from assistant.ui.chat.chat import ChatDesk
 from assistant.ui.chat.edit_box import Draft, note_html
-from assistant.ui.chat.face import Face, Tab
 from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.conversation import FakeAssistant, FakeConversation, fake_assistant
 
@@ -44,9 +45,9 @@ def conversation(assistant: FakeAssistant, desk: ChatDesk) -> FakeConversation:
     return assistant.conversations.known["s1"]
 
 
-async def last(faces: AsyncIterator[Face]) -> Face:
+async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
     """What the page shows in the end."""
-    return [face async for face in faces][-1]
+    return [update async for update in updates][-1]
 
 
 @pytest.mark.parametrize(
@@ -64,17 +65,17 @@ def test_the_box_says_what_leaves_and_what_stays(later: int, words: str) -> None
 
 
 async def test_the_pencil_opens_the_box_with_the_message_and_what_would_leave(desk: ChatDesk) -> None:
-    face = await last(desk.act("edit", FIRST, TAB, "tab"))
-    assert (face.draft, face.edit_text) == (DRAFT, "one")
-    assert "3 messages after it" in str(face.edit_note)
+    update = await last(desk.act("edit", FIRST, TAB, "tab"))
+    assert (update["draft"], update["edit_text"]) == (DRAFT, "one")
+    assert "3 messages after it" in str(update["edit_note"])
 
 
 async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
     desk: ChatDesk, conversation: FakeConversation
 ) -> None:
-    faces = [face async for face in desk.send_again(" one, but better ", DRAFT, TAB, "tab")]
-    assert (faces[0].draft, faces[0].edit_text) == (Draft(), "")
-    shown = str(faces[-1].messages)
+    updates = [update async for update in desk.send_again(" one, but better ", DRAFT, TAB, "tab")]
+    assert (updates[0]["draft"], updates[0]["edit_text"]) == (Draft(), "")
+    shown = str(updates[-1]["messages"])
     assert "You said: **one, but better**" in shown
     assert "You said: **two**" not in shown
     assert conversation.dropped == {FIRST, "s1-turn-2-question"}
@@ -83,15 +84,15 @@ async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
 async def test_what_was_not_told_does_not_leave(desk: ChatDesk, conversation: FakeConversation) -> None:
     await last(desk.send("three", TAB, "other tab"))
     with pytest.warns(UserWarning, match="went on meanwhile"):
-        face = await last(desk.send_again("one, but better", DRAFT, TAB, "tab"))
-    assert (face.draft, face.edit_text) == (Draft("s1", FIRST, 5), "one, but better")
+        update = await last(desk.send_again("one, but better", DRAFT, TAB, "tab"))
+    assert (update["draft"], update["edit_text"]) == (Draft("s1", FIRST, 5), "one, but better")
     assert conversation.dropped == set()
 
 
 async def test_nothing_empty_is_sent_again(desk: ChatDesk, conversation: FakeConversation) -> None:
     with pytest.warns(UserWarning, match="Write something first"):
-        face = await last(desk.send_again(" \n", DRAFT, TAB, "tab"))
-    assert (face, conversation.dropped) == (Face(), set())
+        update = await last(desk.send_again(" \n", DRAFT, TAB, "tab"))
+    assert (update, conversation.dropped) == (PageUpdate(), set())
 
 
 @pytest.mark.parametrize("action", ["edit", "retry", "continue"])
@@ -100,9 +101,9 @@ async def test_while_a_turn_runs_nothing_is_edited_or_tried_again(
 ) -> None:
     conversation.ask("slow please")
     with pytest.warns(UserWarning, match="A turn is running"):
-        assert await last(desk.act(action, FIRST, TAB, "tab")) == Face()
+        assert await last(desk.act(action, FIRST, TAB, "tab")) == PageUpdate()
     with pytest.warns(UserWarning, match="A turn is running"):
-        assert await last(desk.send_again("one, but better", DRAFT, TAB, "tab")) == Face()
+        assert await last(desk.send_again("one, but better", DRAFT, TAB, "tab")) == PageUpdate()
     await conversation.stop()
     assert (conversation.dropped, conversation.retried, conversation.continued) == (set(), 0, 0)
 
@@ -111,7 +112,7 @@ async def test_a_folded_message_is_not_edited(desk: ChatDesk, conversation: Fake
     conversation.dropped.add(FIRST)
     for act in (desk.act("edit", FIRST, TAB, "tab"), desk.send_again("one, but better", DRAFT, TAB, "tab")):
         with pytest.warns(UserWarning, match="not in the context any more"):
-            assert await last(act) == Face()
+            assert await last(act) == PageUpdate()
 
 
 async def test_no_message_of_another_conversation_is_edited(desk: ChatDesk, assistant: FakeAssistant) -> None:
@@ -119,12 +120,12 @@ async def test_no_message_of_another_conversation_is_edited(desk: ChatDesk, assi
     with pytest.warns(UserWarning, match="Nothing was done"):
         await last(desk.act("edit", FIRST, Tab("s2"), "tab"))
     with pytest.warns(UserWarning, match="Nothing was done"):
-        face = await last(desk.send_again("one, but better", DRAFT, Tab("s2"), "tab"))
-    assert face.draft == Draft()
+        update = await last(desk.send_again("one, but better", DRAFT, Tab("s2"), "tab"))
+    assert update["draft"] == Draft()
 
 
 async def test_another_conversation_closes_the_box(desk: ChatDesk, assistant: FakeAssistant) -> None:
     assistant.conversations.add("s2", "Other")
-    faces = [face async for face in desk.act("open-session", "s2", TAB, "tab")]
-    assert faces[0].draft == Draft()
-    assert [face async for face in desk.start_new("tab")][0].draft == Draft()
+    updates = [update async for update in desk.act("open-session", "s2", TAB, "tab")]
+    assert updates[0]["draft"] == Draft()
+    assert [update async for update in desk.start_new("tab")][0]["draft"] == Draft()

@@ -11,9 +11,10 @@ import pytest
 from assistant.errors import SessionNotFoundError
 from assistant.ui.cards import action
 from assistant.ui.chat.chat import ChatDesk
-from assistant.ui.chat.face import Face, Tab
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sessions_panel import sessions_html, trash_html
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.conversation import FakeAssistant, FakeSession, fake_assistant, past_conversation
 
@@ -39,43 +40,43 @@ async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
     await views.close()
 
 
-async def last(faces: AsyncIterator[Face]) -> Face:
+async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
     """What the page shows in the end."""
-    return [face async for face in faces][-1]
+    return [update async for update in updates][-1]
 
 
 async def test_a_new_title_stands_in_the_list_and_over_the_conversation(desk: ChatDesk) -> None:
     shown = await last(desk.act("rename-session", "s1 Teeth, on Friday", Tab("s1"), "tab"))
-    assert "Teeth, on Friday" in str(shown.sessions)
-    assert "Teeth, on Friday" in str(shown.top)
+    assert "Teeth, on Friday" in str(shown["sessions"])
+    assert "Teeth, on Friday" in str(shown["top"])
 
 
 async def test_an_empty_title_changes_nothing(desk: ChatDesk) -> None:
-    assert ">Dentist<" in str((await last(desk.act("rename-session", "s1  ", Tab("s1"), "tab"))).sessions)
+    assert ">Dentist<" in str((await last(desk.act("rename-session", "s1  ", Tab("s1"), "tab")))["sessions"])
 
 
 async def test_what_is_open_and_goes_to_the_trash_leaves_a_new_conversation(desk: ChatDesk) -> None:
     shown = await last(desk.act("trash-session", "s1", Tab("s1"), "tab"))
-    assert isinstance(shown.tab, Tab)
-    assert shown.tab.session_id == ""
-    assert ">Dentist<" not in str(shown.sessions)
-    assert "Trash (1)" in str(shown.sessions)
+    assert isinstance(shown["tab"], Tab)
+    assert shown["tab"].session_id == ""
+    assert ">Dentist<" not in str(shown["sessions"])
+    assert "Trash (1)" in str(shown["sessions"])
 
 
 async def test_another_conversation_goes_to_the_trash_without_a_change_of_place(desk: ChatDesk) -> None:
     shown = await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
-    assert isinstance(shown.tab, Tab)
-    assert shown.tab.session_id == "s1"
-    assert "Lisbon trip" not in str(shown.sessions)
+    assert isinstance(shown["tab"], Tab)
+    assert shown["tab"].session_id == "s1"
+    assert "Lisbon trip" not in str(shown["sessions"])
 
 
 async def test_a_conversation_is_restored_and_opened(desk: ChatDesk) -> None:
     await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
     opened = await last(desk.act("open-trash", "", Tab("s1"), "tab"))
-    assert action("restore-session", "trip") in str(opened.pane)
+    assert action("restore-session", "trip") in str(opened["dialog"])
     shown = await last(desk.act("restore-session", "trip", Tab("s1"), "tab"))
-    assert isinstance(shown.tab, Tab)
-    assert (shown.tab.session_id, shown.pane) == ("trip", "")
+    assert isinstance(shown["tab"], Tab)
+    assert (shown["tab"].session_id, shown["dialog"]) == ("trip", "")
 
 
 async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
@@ -83,11 +84,11 @@ async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
 ) -> None:
     await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
     asked = await last(desk.act("ask-empty-trash", "", Tab("s1"), "tab"))
-    assert QUESTION in str(asked.pane)
-    assert action("empty-trash", "1") in str(asked.pane)
+    assert QUESTION in str(asked["dialog"])
+    assert action("empty-trash", "1") in str(asked["dialog"])
     done = await last(desk.act("empty-trash", "1", Tab("s1"), "tab"))
     assert "1 conversation is gone for good" in capsys.readouterr().out
-    assert (done.pane, assistant.conversations.in_trash) == ("", {})
+    assert (done["dialog"], assistant.conversations.in_trash) == ("", {})
 
 
 async def test_a_trash_that_grew_since_the_question_is_asked_about_again(
@@ -95,18 +96,18 @@ async def test_a_trash_that_grew_since_the_question_is_asked_about_again(
 ) -> None:
     await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
     asked = await last(desk.act("empty-trash", "7", Tab("s1"), "tab"))
-    assert QUESTION in str(asked.pane)
+    assert QUESTION in str(asked["dialog"])
     assert list(assistant.conversations.in_trash) == ["trip"]
 
 
 async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(desk: ChatDesk) -> None:
     await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
     found = await last(desk.act("open-message", "trip old-1-question", Tab("s1"), "tab"))
-    assert "Restore it to read it" in str(found.pane)
-    assert action("restore-session", "trip old-1-question") in str(found.pane)
+    assert "Restore it to read it" in str(found["dialog"])
+    assert action("restore-session", "trip old-1-question") in str(found["dialog"])
     shown = await last(desk.act("restore-session", "trip old-1-question", Tab("s1"), "tab"))
-    assert "Question 1" in str(shown.messages)
-    assert "Question 2" not in str(shown.messages)
+    assert "Question 1" in str(shown["messages"])
+    assert "Question 2" not in str(shown["messages"])
 
 
 @pytest.mark.parametrize("name", ["rename-session", "trash-session", "restore-session"])

@@ -13,8 +13,10 @@ from assistant.memory.log import Origin
 from assistant.models.scripted import ScriptedModel
 from assistant.storage.atomic_io import replace_text
 from assistant.ui.cards import action
+from assistant.ui.components import PageUpdate
 from assistant.ui.memory.forget_panel import mark_of
-from assistant.ui.memory.memory_tasks import Task, TaskDesk, TaskFace
+from assistant.ui.memory.memory_tasks import TaskDesk
+from assistant.ui.memory.task import Task
 from assistant.ui.memory.tidy_panel import mark_of as tidying_mark
 from assistant.ui.server.loading import Loaded
 from tests.fakes.home import say, scripted_assistant, text
@@ -43,21 +45,21 @@ def filled(target: str = "", text: str = "", ticks: Iterable[str] = ()) -> str:
     return json.dumps({"target": target, "text": text, "ticks": list(ticks)})
 
 
-def mark(face: TaskFace) -> str:
+def mark(update: PageUpdate) -> str:
     """The mark of the card that is shown."""
-    assert face.task.found is not None
-    return mark_of(face.task.found)
+    assert update["task"].found is not None
+    return mark_of(update["task"].found)
 
 
 async def test_what_is_ticked_is_forgotten_everywhere_with_a_receipt(
     desk: TaskDesk, loaded: Loaded, home: Path
 ) -> None:
     shown = await desk.find(loaded, filled(text="cat is called"))
-    assert "My cat is called Ada." in shown.html
-    done = await desk.forget(loaded, shown.task, filled(mark(shown), ticks=["0"]))
-    assert done.task == Task()
+    assert "My cat is called Ada." in shown["task_card"]
+    done = await desk.forget(loaded, shown["task"], filled(mark(shown), ticks=["0"]))
+    assert done["task"] == Task()
     for label in ("Memory files", "History of memory files", "Conversations", "Contexts"):
-        assert label in done.html
+        assert label in done["task_card"]
     holders = [path for path in home.rglob("*") if path.is_file() and b"called Ada" in path.read_bytes()]
     assert holders == []
     assert "I like tea." in "".join(path.read_text("utf-8") for path in (home / "dialog").iterdir())
@@ -68,31 +70,31 @@ async def test_what_is_ticked_is_forgotten_everywhere_with_a_receipt(
 async def test_a_chip_begins_with_the_lines_it_wrote(desk: TaskDesk, loaded: Loaded) -> None:
     change = loaded.assistant.memory_log.history("USER.md")[-1]
     shown = await desk.forget_change(loaded, change.change_id)
-    assert shown.task.found is not None
-    assert [item.text for item in shown.task.found.exact] == ["My cat is called Ada."]
-    assert "no longer pending" in (await desk.forget_change(loaded, "unknown")).html
+    assert shown["task"].found is not None
+    assert [item.text for item in shown["task"].found.exact] == ["My cat is called Ada."]
+    assert "no longer pending" in (await desk.forget_change(loaded, "unknown"))["task_card"]
 
 
 async def test_nothing_goes_without_a_tick_or_by_ticks_of_another_card(
     desk: TaskDesk, loaded: Loaded, home: Path
 ) -> None:
     shown = await desk.find(loaded, filled(text="cat"))
-    assert "Nothing is ticked" in (await desk.forget(loaded, shown.task, filled(mark(shown)))).html
-    for task, target in ((shown.task, "other"), (Task(), mark(shown))):
-        assert "no longer pending" in (await desk.forget(loaded, task, filled(target, ticks=["0"]))).html
+    assert "Nothing is ticked" in (await desk.forget(loaded, shown["task"], filled(mark(shown))))["task_card"]
+    for task, target in ((shown["task"], "other"), (Task(), mark(shown))):
+        assert "no longer pending" in (await desk.forget(loaded, task, filled(target, ticks=["0"])))["task_card"]
     assert "called Ada" in (home / "USER.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "…"])
 async def test_no_words_find_nothing_and_say_so(desk: TaskDesk, loaded: Loaded, typed: str) -> None:
     shown = await desk.find(loaded, filled(text=typed))
-    assert shown.task == Task() or shown.task.found is not None
-    assert "checkbox" not in shown.html
+    assert shown["task"] == Task() or shown["task"].found is not None
+    assert "checkbox" not in shown["task_card"]
 
 
 def test_a_card_is_opened_empty_and_closed(desk: TaskDesk) -> None:
-    assert "What is to be forgotten" in desk.ask_words().html
-    assert desk.close() == TaskFace(Task(), "")
+    assert "What is to be forgotten" in desk.ask_words()["task_card"]
+    assert desk.close() == PageUpdate(task=Task(), task_card="")
 
 
 FULL = "\n".join(["- likes tea", "- likes tea", *(f"- fact {number}" for number in range(2_000))]) + "\n"
@@ -104,15 +106,15 @@ def fill(loaded: Loaded) -> None:
     loaded.assistant.notes.save("MEMORY.md", FULL, note.digest, "owner")
 
 
-async def proposed(desk: TaskDesk, loaded: Loaded, name: str) -> list[TaskFace]:
+async def proposed(desk: TaskDesk, loaded: Loaded, name: str) -> list[PageUpdate]:
     """What is shown from the button on."""
-    return [face async for face in desk.tidy(loaded, name)]
+    return [update async for update in desk.tidy(loaded, name)]
 
 
-def proposal_mark(face: TaskFace) -> str:
+def proposal_mark(update: PageUpdate) -> str:
     """The mark of the proposal that is shown."""
-    assert face.task.tidying is not None
-    return tidying_mark(face.task.tidying)
+    assert update["task"].tidying is not None
+    return tidying_mark(update["task"].tidying)
 
 
 async def test_only_ticked_lines_leave_a_full_file_and_the_history_restores_them(
@@ -120,13 +122,13 @@ async def test_only_ticked_lines_leave_a_full_file_and_the_history_restores_them
 ) -> None:
     fill(loaded)
     looking, shown = await proposed(desk, loaded, "MEMORY.md")
-    assert "Looking" in looking.html
-    assert "line 2 may go" in shown.html
-    assert "checked" not in shown.html
-    assert "Nothing is ticked" in desk.accept(loaded, shown.task, filled(proposal_mark(shown))).html
+    assert "Looking" in looking["task_card"]
+    assert "line 2 may go" in shown["task_card"]
+    assert "checked" not in shown["task_card"]
+    assert "Nothing is ticked" in desk.accept(loaded, shown["task"], filled(proposal_mark(shown)))["task_card"]
     assert loaded.assistant.notes.read("MEMORY.md").text == FULL
-    done = desk.accept(loaded, shown.task, filled(proposal_mark(shown), ticks=["0"]))
-    assert "1 line is gone from MEMORY.md" in done.html
+    done = desk.accept(loaded, shown["task"], filled(proposal_mark(shown), ticks=["0"]))
+    assert "1 line is gone from MEMORY.md" in done["task_card"]
     change = loaded.assistant.memory_log.history("MEMORY.md")[-1]
     assert (change.writer, loaded.assistant.memory_log.text_before(change)) == ("tidy", FULL)
 
@@ -136,18 +138,18 @@ async def test_what_changed_since_the_proposal_stays_and_is_told(desk: TaskDesk,
     (*_, shown) = await proposed(desk, loaded, "MEMORY.md")
     changed = FULL.replace("- likes tea\n- likes tea\n", "- likes coffee\n- likes tea a lot\n")
     (home / "MEMORY.md").write_text(changed, "utf-8")
-    done = desk.accept(loaded, shown.task, filled(proposal_mark(shown), ticks=["0"]))
-    assert "1 line stays" in done.html
+    done = desk.accept(loaded, shown["task"], filled(proposal_mark(shown), ticks=["0"]))
+    assert "1 line stays" in done["task_card"]
     assert (home / "MEMORY.md").read_text("utf-8") == changed
-    assert "no longer pending" in desk.accept(loaded, Task(), filled(proposal_mark(shown), ticks=["0"])).html
+    assert "no longer pending" in desk.accept(loaded, Task(), filled(proposal_mark(shown), ticks=["0"]))["task_card"]
 
 
 async def test_an_empty_proposal_says_why(desk: TaskDesk, loaded: Loaded) -> None:
-    assert "has room" in (await proposed(desk, loaded, "USER.md"))[-1].html
-    assert "never too long" in (await proposed(desk, loaded, "memory/2026-11-30.md"))[-1].html
+    assert "has room" in (await proposed(desk, loaded, "USER.md"))[-1]["task_card"]
+    assert "never too long" in (await proposed(desk, loaded, "memory/2026-11-30.md"))[-1]["task_card"]
     note = loaded.assistant.notes.read("MEMORY.md")
     loaded.assistant.notes.save("MEMORY.md", FULL.replace("- likes tea\n", "", 1), note.digest, "owner")
-    shown = (await proposed(desk, loaded, "MEMORY.md"))[-1].html
+    shown = (await proposed(desk, loaded, "MEMORY.md"))[-1]["task_card"]
     assert "No line in it says what another says" in shown
     assert "No model was asked" in shown
 
@@ -155,12 +157,12 @@ async def test_an_empty_proposal_says_why(desk: TaskDesk, loaded: Loaded) -> Non
 def test_a_line_tells_its_writer_its_time_and_its_conversation(desk: TaskDesk, loaded: Loaded) -> None:
     change = loaded.assistant.memory_log.history("USER.md")[-1]
     lines = loaded.assistant.notes.read("USER.md").text.split("\n")
-    shown = desk.tell_line(loaded, "USER.md", lines.index("- My cat is called Ada.") + 1).html
+    shown = desk.tell_line(loaded, "USER.md", lines.index("- My cat is called Ada.") + 1)["task_card"]
     assert "the assistant" in shown
     assert action("open-message", f"{change.session_id} {change.change_id}") in shown
-    assert "the template of a new home" in desk.tell_line(loaded, "USER.md", 1).html
+    assert "the template of a new home" in desk.tell_line(loaded, "USER.md", 1)["task_card"]
     for number in (None, 0, 9_999):
-        assert "Who wrote this line" in desk.tell_line(loaded, "USER.md", number).html
+        assert "Who wrote this line" in desk.tell_line(loaded, "USER.md", number)["task_card"]
 
 
 def test_a_line_that_replaced_another_shows_it(desk: TaskDesk, loaded: Loaded, home: Path) -> None:
@@ -168,6 +170,6 @@ def test_a_line_that_replaced_another_shows_it(desk: TaskDesk, loaded: Loaded, h
     # In one step: whoever looks in the middle of a plain write sees an empty file, and every line as new after it.
     replace_text(path, path.read_text("utf-8").replace("called Ada", "called Bea"))
     number = path.read_text("utf-8").split("\n").index("- My cat is called Bea.") + 1
-    shown = desk.tell_line(loaded, "USER.md", number).html
+    shown = desk.tell_line(loaded, "USER.md", number)["task_card"]
     assert "an editor or another program" in shown
     assert "− - My cat is called Ada." in shown

@@ -10,11 +10,11 @@ import pytest
 
 from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError
-from assistant.ui.chat.chat import tell_refusals
-from assistant.ui.chat.face import Face, Tab
-from assistant.ui.event_values import unchanged
+from assistant.ui.chat.chat import show_refusals
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_wiring
-from assistant.ui.memory.memory_tasks import Task
+from assistant.ui.memory.task import Task
 from assistant.ui.page import build
 from assistant.ui.server.loading import Loading
 from assistant.ui.server.rooms import Rooms
@@ -42,13 +42,13 @@ async def test_who_is_no_longer_signed_in_is_told_so(name: str, sent: list[objec
     called = [one.fn for one in demo.fns.values() if one.fn and one.fn.__module__ == memory_wiring.__name__]
     (act,) = [fn for fn in called if fn.__name__ == name]
     with pytest.warns(UserWarning, match="no longer signed in"):
-        assert [answer async for answer in act(*sent)] == [unchanged(values)]
+        assert [answer async for answer in act(*sent)] == [[gr.skip()] * values]
 
 
 async def test_a_disk_that_refuses_is_told_on_every_button_of_a_conversation() -> None:
-    async def pressed() -> AsyncIterator[Face]:
-        yield Face(composer="")
+    async def pressed() -> AsyncIterator[PageUpdate]:
+        yield PageUpdate(composer="")
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.warns(UserWarning, match="The disk refused it: No space left on device"):
-        assert [face async for face in tell_refusals(pressed())] == [Face(composer=""), Face()]
+        assert [face async for face in show_refusals(pressed())] == [PageUpdate(composer=""), PageUpdate()]

@@ -1,9 +1,9 @@
-"""What a tab shows: new values for all that a conversation changes on the page."""
+"""What the page shows of a conversation: whole, while it streams, or a card in its place."""
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gradio as gr
@@ -16,8 +16,10 @@ from assistant.ui.chat.edit_box import Draft, note_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
-from assistant.ui.chat.render import ChatMessage, Window, render_transcript
+from assistant.ui.chat.render import ChatMessage, render_transcript
 from assistant.ui.chat.sessions_panel import sessions_html
+from assistant.ui.chat.tab import Tab
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
 
 if TYPE_CHECKING:
@@ -31,86 +33,22 @@ SUGGESTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """What one browser tab shows: the conversation (empty: a new one), the drawn part and the version of it.
-
-    `compactions` says how many of them are listed at most.
-    """
-
-    session_id: str = ""
-    window: Window = Window()
-    shown: int = -1
-    compactions: int = PAGE_SIZE
+def shown_edit_box(draft: Draft, text: str) -> PageUpdate:
+    """The edit box, open on a draft."""
+    return PageUpdate(draft=draft, edit_box=gr.Column(visible=True), edit_note=str(note_html(draft)), edit_text=text)
 
 
-Update = object
-"""A new value for a component, or Gradio's own word for none."""
+def closed_edit_box() -> PageUpdate:
+    """The edit box, closed."""
+    return PageUpdate(draft=Draft(), edit_box=gr.Column(visible=False), edit_note="", edit_text="")
 
 
-@dataclass(frozen=True, slots=True)
-class Face:
-    """New values for everything a conversation changes on the page; what is not given stays as it is."""
-
-    tab: Update = field(default_factory=gr.skip)
-    messages: Update = field(default_factory=gr.skip)
-    top: Update = field(default_factory=gr.skip)
-    meter: Update = field(default_factory=gr.skip)
-    sessions: Update = field(default_factory=gr.skip)
-    composer: Update = field(default_factory=gr.skip)
-    stop: Update = field(default_factory=gr.skip)
-    context: Update = field(default_factory=gr.skip)
-    compactions: Update = field(default_factory=gr.skip)
-    model: Update = field(default_factory=gr.skip)
-    copied: Update = field(default_factory=gr.skip)
-    preview: Update = field(default_factory=gr.skip)
-    pane: Update = field(default_factory=gr.skip)
-    draft: Update = field(default_factory=gr.skip)
-    edit_box: Update = field(default_factory=gr.skip)
-    edit_note: Update = field(default_factory=gr.skip)
-    edit_text: Update = field(default_factory=gr.skip)
-
-    def values(self) -> list[Update]:
-        """The values in the order of `ChatParts.outputs`."""
-        return [
-            self.tab,
-            self.messages,
-            self.top,
-            self.meter,
-            self.sessions,
-            self.composer,
-            self.stop,
-            self.context,
-            self.compactions,
-            self.model,
-            self.copied,
-            self.preview,
-            self.pane,
-            self.draft,
-            self.edit_box,
-            self.edit_note,
-            self.edit_text,
-        ]
-
-
-def with_edit(face: Face, draft: Draft, text: str) -> Face:
-    """The same face with the box open on a draft."""
-    return replace(face, draft=draft, edit_box=gr.Column(visible=True), edit_note=str(note_html(draft)), edit_text=text)
-
-
-def without_edit(face: Face) -> Face:
-    """The same face with the box closed."""
-    return replace(face, draft=Draft(), edit_box=gr.Column(visible=False), edit_note="", edit_text="")
-
-
-def face_of(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None) -> Face:
-    """The whole face of a conversation."""
-    transcript = view.transcript
-    measured = transcript.measured
+def conversation_update(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None) -> PageUpdate:
+    """Everything that the page shows of a conversation."""
+    measured = view.transcript.measured
     messages = _messages(view, tab)
-    return Face(
+    return _transcript(messages or [_own(_welcome(loaded.assistant, report))]) | PageUpdate(
         tab=replace(tab, shown=view.version),
-        messages=messages or [_own(_welcome(loaded.assistant, report))],
         top=_top(view.conversation.title, loaded.assistant),
         meter=str(meter_html(measured)),
         sessions=listed_sessions(loaded.assistant, tab.session_id),
@@ -121,23 +59,18 @@ def face_of(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport |
     )
 
 
-def streamed_face(view: LiveView, tab: Tab) -> Face:
+def streaming_update(view: LiveView, tab: Tab) -> PageUpdate:
     """What changes while an answer streams."""
-    transcript = view.transcript
-    return Face(
-        tab=tab,
-        messages=_messages(view, tab),
-        meter=str(meter_html(transcript.measured)) if transcript.measured else gr.skip(),
-        stop=_stop_html(view.is_running),
-    )
+    measured = view.transcript.measured
+    update = _transcript(_messages(view, tab)) | PageUpdate(tab=tab, stop=_stop_html(view.is_running))
+    return update | PageUpdate(meter=str(meter_html(measured))) if measured else update
 
 
-def empty_face(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> Face:
-    """The face of a new conversation, or of one that cannot be opened because of a problem."""
+def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
+    """The page for a new conversation, or for one that cannot be opened because of a problem."""
     content = card("not_loaded", error=problem) if problem else _welcome(loaded.assistant, report)
-    return Face(
+    return _transcript([_own(content)]) | PageUpdate(
         tab=Tab(),
-        messages=[_own(content)],
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
         sessions=listed_sessions(loaded.assistant, ""),
@@ -149,16 +82,21 @@ def empty_face(loaded: Loaded, report: ConnectionReport | None, problem: str = "
     )
 
 
-def quiet_face(card_html: str, is_loading: bool) -> Face:
-    """One card in place of a conversation, while there is no assistant to ask."""
+def card_update(content: str, *, is_loading: bool) -> PageUpdate:
+    """One card in place of a conversation, while there is no assistant."""
     top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-    return Face(messages=[_own(card_html)], top=top, meter=str(meter_html(None)))
+    return _transcript([_own(content)]) | PageUpdate(top=top, meter=str(meter_html(None)))
 
 
 def listed_compactions(view: LiveView, tab: Tab) -> str:
     """The compactions of a conversation, as many as the tab lists."""
     transcript = view.transcript
     return str(compactions_html(transcript.compactions, transcript.undoable, tab.compactions, _now()))
+
+
+def _transcript(messages: list[ChatMessage]) -> PageUpdate:
+    """The conversation as the page draws it; nothing else sets this component."""
+    return PageUpdate(messages=messages)
 
 
 def _welcome(assistant: Assistant, report: ConnectionReport | None) -> str:
