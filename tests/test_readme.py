@@ -29,6 +29,13 @@ def test_ci_and_people_run_the_same_test_command(script: str) -> None:
     assert TEST_COMMAND in text.splitlines()
 
 
+def test_the_workflow_runs_it_on_every_python_and_system() -> None:
+    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert TEST_COMMAND in [line.strip() for line in text.splitlines()]
+    assert re.search(r'python: \["3\.11", "3\.12", "3\.13"\]', text)
+    assert re.search(r"system: \[ubuntu-latest, macos-latest, windows-latest\]", text)
+
+
 def test_the_space_gets_the_gradio_that_is_pinned() -> None:
     front = dict(re.findall(r"^(\w+): (.*)$", README.split("---\n")[1], re.MULTILINE))
     pinned = re.search(r"^gradio==(.*)$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
