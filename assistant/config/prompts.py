@@ -1,12 +1,14 @@
-"""Every sentence a model reads: `prompts/{language}/{name}.j2`, rendered strictly."""
+"""The sentences a model or a person reads: `prompts/{language}/{name}`, templates (`.j2`) and short ones (`.toml`)."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
 from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from pydantic import TypeAdapter
 
 from assistant.config.resources import resource_folder
 
@@ -22,12 +24,26 @@ def render(name: str, language: Language, /, **values: object) -> str:
     return _template(name, language).render(values).strip()
 
 
+def sentence(name: str, language: Language, key: str, /, **values: object) -> str:
+    """The sentence `key` of `{name}.toml` in `language`, filled in by `str.format`.
+
+    Raises `KeyError` when there is no such sentence or a value it uses is missing.
+    """
+    return _sentences(name, language)[key].format(**values)
+
+
 def language_of(text: str) -> Language:
     """`zh` when Chinese characters make up a fifth or more of the letters, else `en`."""
     if text.isascii():
         return "en"
     letters = sum(map(str.isalpha, text))
     return "zh" if letters and len(_CHINESE.findall(text)) * 5 >= letters else "en"
+
+
+@cache
+def _sentences(name: str, language: Language) -> dict[str, str]:
+    text = (resource_folder("prompts") / language / f"{name}.toml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, str]).validate_python(tomllib.loads(text))
 
 
 @cache

@@ -11,10 +11,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
-from assistant.config.prompts import Language, language_of
+from assistant.config.prompts import language_of, sentence
 from assistant.errors import DiaryError, PalimpsestError
 from assistant.openclaw.compression_options import Mask
-from assistant.openclaw.findings import FindingCategory, SessionFinding, newest_once
+from assistant.openclaw.findings import SessionFinding, newest_once
 from assistant.openclaw.session_summary import section_title
 from assistant.storage.atomic_io import hold_lock, replace_file
 from assistant.text.line_ends import usual_line_end
@@ -25,24 +25,6 @@ LOG_HEADING = "压缩执行"
 # One session never fills a day's page: what is older stays in the copy of the session.
 MAX_ENTRIES = 200
 _COMPARED_DIARIES = 60
-_WHY: dict[Language, dict[FindingCategory, str]] = {
-    "en": {
-        "Preference": "what the person wants",
-        "Decision": "later work rests on it",
-        "Creative": "a finished work, in full",
-        "Conversation": "worth remembering",
-        "Technical": "the way out, should it happen again",
-        "Warning": "must be known before going on",
-    },
-    "zh": {
-        "Preference": "用户的偏好",
-        "Decision": "后续工作以此为准",
-        "Creative": "完整作品",
-        "Conversation": "值得记住",
-        "Technical": "再次遇到时的解决办法",
-        "Warning": "继续之前必须知道",
-    },
-}
 
 _DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
 _PREFERENCES = re.compile(r"preferences?\b|偏好|喜好", re.IGNORECASE)
@@ -138,7 +120,7 @@ def render_extract(findings: Sequence[SessionFinding], now: datetime, session_id
     """The block an extraction appends, from its rule line on."""
     parts = [f"---\n\n## {EXTRACT_HEADING} {now:%H:%M}\n"]
     for found in findings:
-        why = found.context or _WHY[language_of(found.content)][found.category]
+        why = found.context or sentence("openclaw_diary", language_of(found.content), found.category)
         reference = f"{session_id or 'session'} line {found.line + 1}"
         parts.append(
             f"### {section_title(found)}\n"
@@ -209,9 +191,11 @@ def add_preferences(text: str, sentences: Sequence[str], today: date) -> Prefere
     lines = text.splitlines()
     written: list[str] = []
     updated: list[tuple[str, str]] = []
-    for sentence in sentences:
-        line = " ".join(sentence.split())
-        start, end = _section(lines, _PREFERENCES, "偏好" if language_of(text + line) == "zh" else "Preferences")
+    for preference in sentences:
+        line = " ".join(preference.split())
+        start, end = _section(
+            lines, _PREFERENCES, sentence("openclaw_diary", language_of(text + line), "preferences_title")
+        )
         bullets = {
             at: _DATED.sub("", item.text.strip()) for at in range(start, end) if (item := read_list_item(lines[at]))
         }
@@ -233,7 +217,7 @@ def add_event(text: str, topic: str, today: date) -> str:
     """The file with a topic in its event index, once."""
     lines = text.splitlines()
     title = " ".join(topic.split())
-    start, end = _section(lines, _EVENTS, "事件索引" if language_of(text + title) == "zh" else "Event index")
+    start, end = _section(lines, _EVENTS, sentence("openclaw_diary", language_of(text + title), "events_title"))
     if any(title in line for line in lines[start:end]):
         return text
     bullet = f"- {today.isoformat()}: {title} → memory/{today.isoformat()}.md"

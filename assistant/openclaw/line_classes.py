@@ -11,19 +11,6 @@ from assistant.openclaw.survey import SessionLine, Survey, Unit
 
 LineClass = Literal["P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10"]
 CLASSES: tuple[LineClass, ...] = ("P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10")
-CLASS_NAMES: dict[LineClass, str] = {
-    "P0": "does not parse",
-    "P1": "large output, arguments or thinking",
-    "P2": "looking round",
-    "P3": "routine tool call",
-    "P4": "explanation or failed call",
-    "P5": "pleasantry",
-    "P6": "user message with intent",
-    "P7": "recent tail",
-    "P8": "system and settings",
-    "P9": "earlier summary",
-    "P10": "session header",
-}
 # A call line that also explains this much is an explanation first.
 WORDY_CHARS = 400
 # `--keep-tail auto` leaves at least half of the target to the summary and what else is kept.

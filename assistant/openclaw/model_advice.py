@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from assistant.config.prompts import Language, language_of, render
+from assistant.config.prompts import Language, language_of, render, sentence
 from assistant.errors import ModelError
 from assistant.openclaw.compression_options import AskModel, Mask, Options
 from assistant.openclaw.entry_contents import condensed_mark, read_content
@@ -64,11 +64,11 @@ def ask_for_advice(
             found = _ask_for_gists(survey, wordy[start : start + _BATCH], language, ask)
             gists.update(found)
             if not found:
-                refused.append("The model's short forms could not be used; first sentences stand in for them.")
+                refused.append(sentence("openclaw_report", "en", "gists_refused"))
                 break
     bullets = _ask_for_bullets(survey, notes, language, now, mask, ask)
     if bullets is None:
-        refused.append("The model's summary could not be used; the summary was written without it.")
+        refused.append(sentence("openclaw_report", "en", "summary_refused"))
     return Advice(gists, bullets), tuple(refused)
 
 

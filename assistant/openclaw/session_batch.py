@@ -12,7 +12,7 @@ from assistant.openclaw.backups import COPIES_FOLDER
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.file_compression import CompressionJob, CompressionReport, compress_file
 from assistant.openclaw.session_entries import Entry, read_line, text_or_none
-from assistant.openclaw.session_report import BatchRow, render_table, report_json, state_of
+from assistant.openclaw.session_report import BatchRow, render_table, report_json, report_text, state_of
 
 STATE_FOLDERS = (".openclaw", ".openclaw-autoclaw", ".clawdbot", ".moltbot")
 # Archives and snapshots that carry the same ending.
@@ -105,7 +105,7 @@ class Batch:
     def render(self) -> str:
         """Which folders were found, and the table."""
         found = ", ".join(str(folder) for folder in self.search.folders)
-        lines = [f"Found {found}: {len(self.items)} sessions."]
+        lines = [report_text("sessions_found", folders=found, count=len(self.items))]
         notices = [
             f"{item.path.name}: {notice}" for item in self.items if item.report for notice in item.report.notices
         ]
@@ -166,7 +166,11 @@ def _row(item: BatchItem) -> BatchRow:
     outcome = report.outcome
     if outcome is None:
         return BatchRow(item.path, state_of(report), report.tokens, detail=report.verdict.text)
-    detail = f"{outcome.removed_lines} lines removed" if outcome.status != "nothing" else "mostly high-priority content"
+    detail = (
+        report_text("lines_removed", lines=outcome.removed_lines)
+        if outcome.status != "nothing"
+        else report_text("mostly_important")
+    )
     if report.is_dry_run:
-        detail = f"dry run: {outcome.removed_lines} lines would go"
+        detail = report_text("lines_would_go", lines=outcome.removed_lines)
     return BatchRow(item.path, state_of(report), outcome.tokens_before, outcome.tokens_after, detail)

@@ -14,6 +14,7 @@ from typing import Literal
 
 import psutil
 
+from assistant.config.prompts import sentence
 from assistant.errors import SessionBusyError
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.session_entries import Marker
@@ -26,10 +27,6 @@ MAX_MISSES = 3
 # An agent that holds a lock longer than this has died with it: OpenClaw's own limit.
 STALE_LOCK_MINUTES = 30
 _BUSY_SECONDS = 60
-
-COMPLETE_TEXT = "Compression complete. {tokens} tokens remaining."
-# As the skill words it; other programs look for this very text.
-NOTHING_TO_FREE_TEXT = "Session主要由高优先级内容组成，无法进一步压缩。建议增大阈值或手动清理。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def find_busy_reason(survey: Survey, modified_at: datetime, now: datetime) -> st
     unit = next((unit for unit in survey.units if newest in unit.lines), None)
     is_waiting = unit is not None and unit.open_calls > 0 and not survey.lines[unit.lines[0]].has_aborted
     if is_waiting and now - modified_at < timedelta(seconds=_BUSY_SECONDS):
-        return "a tool call was made less than a minute ago and has no result yet: a task is running."
+        return sentence("openclaw_guard", "en", "busy")
     return None
 
 
@@ -123,11 +120,12 @@ def read_lock(lock: Path, now: datetime) -> LockNote | None:
 
 def _judge(tokens: int, chars: int, marker: Marker | None, options: Options, now: datetime) -> GuardVerdict:
     if not is_due(tokens, chars, options):
-        return GuardVerdict(
-            False,
+        return _refused(
             "below_threshold",
-            f"{tokens:,} tokens, {chars:,} characters: below the threshold of {options.token_threshold:,} tokens"
-            f" and {options.char_threshold:,} characters. Nothing to do.",
+            tokens=tokens,
+            chars=chars,
+            token_threshold=options.token_threshold,
+            char_threshold=options.char_threshold,
         )
     if marker is None or marker.at > now:
         return GuardVerdict(True, "due")
@@ -136,36 +134,20 @@ def _judge(tokens: int, chars: int, marker: Marker | None, options: Options, now
 
 def _judge_after(marker: Marker, tokens: int, options: Options, now: datetime) -> GuardVerdict:
     elapsed = now - marker.at
-    if elapsed < timedelta(minutes=options.cooldown_minutes):
-        left = timedelta(minutes=options.cooldown_minutes) - elapsed
-        return GuardVerdict(
-            False,
-            "cooldown",
-            f"Compressed {_span(elapsed)} ago; the next time is in {_span(left)}. Use --force to do it now.",
-        )
+    cooldown = timedelta(minutes=options.cooldown_minutes)
+    if elapsed < cooldown:
+        return _refused("cooldown", ago=_span(elapsed), left=_span(cooldown - elapsed))
     if _is_recent(marker, options, now) and tokens < 2 * options.token_threshold:
-        return GuardVerdict(
-            False,
-            "recent",
-            f"Compressed {_span(elapsed)} ago and with {tokens:,} tokens still under twice the threshold."
-            " Use --force to do it now.",
-        )
+        return _refused("recent", ago=_span(elapsed), tokens=tokens)
     if tokens <= marker.tokens * GROWTH_SHARE:
-        return GuardVerdict(
-            False,
-            "not_grown",
-            f"Grown from {marker.tokens:,} to {tokens:,} tokens since the last compression, no more than 20 %."
-            " Use --force to do it now.",
-        )
+        return _refused("not_grown", before=marker.tokens, tokens=tokens)
     if marker.misses >= MAX_MISSES:
-        return GuardVerdict(
-            False,
-            "misses",
-            f"The target was missed {marker.misses} times in a row: stopped. Choose another mode, a smaller"
-            " --keep-tail, or --force.",
-            is_error=True,
-        )
+        return _refused("misses", misses=marker.misses)
     return GuardVerdict(True, "due")
+
+
+def _refused(reason: Reason, **values: object) -> GuardVerdict:
+    return GuardVerdict(False, reason, sentence("openclaw_guard", "en", reason, **values), is_error=reason == "misses")
 
 
 def _is_recent(marker: Marker, options: Options, now: datetime) -> bool:

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.config.prompts import sentence
 from assistant.openclaw.compression import CompressionOutcome
 from assistant.openclaw.compression_options import Options
+from assistant.openclaw.diary import Extracted
 from assistant.openclaw.file_compression import CompressionReport
-from assistant.openclaw.line_classes import CLASS_NAMES
-from assistant.openclaw.session_guard import COMPLETE_TEXT, NOTHING_TO_FREE_TEXT
 from assistant.openclaw.session_sizes import SessionSize
+
+COMPLETE_TEXT = "Compression complete. {tokens} tokens remaining."
+# As the skill words it; other programs look for this very text.
+NOTHING_TO_FREE_TEXT = "Session主要由高优先级内容组成，无法进一步压缩。建议增大阈值或手动清理。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +37,14 @@ def render_report(report: CompressionReport, options: Options) -> str:
     if outcome is None:
         return "\n".join([*lines, report.verdict.text])
     if report.verdict.overruled is not None:
-        lines.append(f"Forced, although: {report.verdict.overruled.replace('_', ' ')}.")
+        lines.append(report_text("forced", reason=report.verdict.overruled.replace("_", " ")))
     lines.extend(_class_table(outcome, report.is_dry_run))
     lines.extend(_remarks(report, outcome, options))
     if outcome.status == "nothing":
-        lines.append(f"No more than {_share(outcome):.1f} % could be freed, the file is as it was. {_hint(options)}")
+        lines.append(report_text("nothing_freed", share=_share(outcome), hint=_hint(options)))
         lines.append(NOTHING_TO_FREE_TEXT)
     elif report.is_dry_run:
-        lines.append(f"Dry run, nothing was changed: {outcome.tokens_after:,} tokens would remain.")
+        lines.append(report_text("dry_run", tokens=outcome.tokens_after))
     else:
         lines.append(COMPLETE_TEXT.format(tokens=outcome.tokens_after))
     return "\n".join(lines)
@@ -96,6 +100,11 @@ def state_of(report: CompressionReport) -> str:
     return {"done": "compressed", "partial": "partial", "nothing": "unchanged"}[outcome.status]
 
 
+def report_text(key: str, **values: object) -> str:
+    """A sentence of the report. It is English whatever the session's language: schedulers and scripts read it too."""
+    return sentence("openclaw_report", "en", key, **values)
+
+
 def render_table(rows: Sequence[BatchRow]) -> str:
     """The table a batch ends with."""
     names = [row.path.name for row in rows]
@@ -109,9 +118,12 @@ def render_table(rows: Sequence[BatchRow]) -> str:
 
 
 def _sizes(report: CompressionReport) -> str:
-    return (
-        f"{report.tokens:,} tokens ({report.chars:,} characters) raw, of which {report.context_tokens:,} tokens"
-        f" ({report.context_chars:,} characters) reach the model"
+    return report_text(
+        "sizes",
+        tokens=report.tokens,
+        chars=report.chars,
+        context_tokens=report.context_tokens,
+        context_chars=report.context_chars,
     )
 
 
@@ -120,7 +132,7 @@ def _class_table(outcome: CompressionOutcome, is_dry_run: bool) -> list[str]:
     lines = [f"{'class':<40}  {'lines':>6}  {'tokens':>9}  {gone:>9}  {cut:>12}"]
     for found in outcome.classes:
         if found.lines:
-            name = f"{found.name:<3} {CLASS_NAMES[found.name]}"
+            name = f"{found.name:<3} {report_text(found.name)}"
             lines.append(f"{name:<40}  {found.lines:>6}  {found.tokens:>9,}  {found.removed:>9}  {found.shortened:>12}")
     return lines
 
@@ -128,35 +140,32 @@ def _class_table(outcome: CompressionOutcome, is_dry_run: bool) -> list[str]:
 def _remarks(report: CompressionReport, outcome: CompressionOutcome, options: Options) -> list[str]:
     lines: list[str] = []
     if outcome.status != "nothing":
+        size = outcome.after
         lines.append(
-            f"After: {outcome.after.tokens:,} tokens raw, {outcome.after.context_tokens:,} reach the model;"
-            f" {outcome.removed_lines} lines removed."
+            report_text("after", tokens=size.tokens, context_tokens=size.context_tokens, lines=outcome.removed_lines)
         )
     if outcome.status == "partial":
-        lines.append(
-            f"The target of {options.target_tokens:,} tokens was not met (misses in a row: {outcome.misses})."
-            f" {_hint(options)}"
-        )
+        lines.append(report_text("partial", target=options.target_tokens, misses=outcome.misses, hint=_hint(options)))
     if outcome.hit_limit:
-        lines.append(f"Stopped at the limit of {options.max_iterations:,} removed lines (--max-iter).")
+        lines.append(report_text("hit_limit", limit=options.max_iterations))
     if outcome.tail_lines_cut:
-        lines.append(f"{outcome.tail_lines_cut} lines of the tail hold large outputs that were cut short.")
-    lines.extend(f"Warning taken out of the summary as settled: {text}" for text in outcome.solved_warnings)
+        lines.append(report_text("tail_cut", lines=outcome.tail_lines_cut))
+    lines.extend(report_text("warning_settled", text=text) for text in outcome.solved_warnings)
     if report.extracted is not None:
-        found = report.extracted
-        lines.append(
-            f"Diary: {len(found.entries)} entries in {found.diary_path},"
-            f" {len(found.preferences)} preferences in SOUL.md."
-            if not found.is_empty
-            else "Diary: nothing important was found that is not written down already."
-        )
+        lines.append(_diary_line(report.extracted))
     if report.copy is not None:
-        lines.append(f"The file as it was: {report.copy} (`restore` puts it back).")
+        lines.append(report_text("copy", path=report.copy))
     return lines
 
 
+def _diary_line(found: Extracted) -> str:
+    if found.is_empty:
+        return report_text("diary_empty")
+    return report_text("diary", entries=len(found.entries), path=found.diary_path, preferences=len(found.preferences))
+
+
 def _hint(options: Options) -> str:
-    return "Try --keep-tail auto." if options.keep_tail != "auto" else "Try a stronger mode or a higher threshold."
+    return report_text("hint_tail" if options.keep_tail != "auto" else "hint_mode")
 
 
 def _share(outcome: CompressionOutcome) -> float:

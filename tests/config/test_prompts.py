@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 
-from assistant.config.prompts import Language, language_of, render
+from assistant.config.prompts import Language, language_of, render, sentence
 from assistant.config.resources import resource_folder
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.workspace import PROMPT_FILES, Workspace
@@ -103,6 +104,25 @@ def test_both_languages_of_a_prompt_use_the_same_values() -> None:
             )
         )
         assert english == chinese, path.name
+
+
+def test_both_languages_have_the_same_sentences_with_the_same_values() -> None:
+    folder = resource_folder("prompts")
+    for path in sorted((folder / "en").glob("openclaw_*.toml")):
+        english, chinese = (
+            {
+                key: sorted(re.findall(r"{([^}]*)}", text))
+                for key, text in tomllib.loads((folder / language / path.name).read_text(encoding="utf-8")).items()
+            }
+            for language in LANGUAGES
+        )
+        assert english == chinese, path.name
+
+
+def test_a_sentence_is_filled_in_and_a_missing_value_is_an_error() -> None:
+    assert sentence("openclaw_report", "en", "lines_removed", lines=3) == "3 lines removed"
+    with pytest.raises(KeyError, match="lines"):
+        sentence("openclaw_report", "en", "lines_removed")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
