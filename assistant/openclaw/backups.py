@@ -20,7 +20,7 @@ DEFAULT_KEEP_COPIES = 5
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """Size and time of a file: whoever wrote to it changed one of them."""
+    """Size and time of a file: a program that writes to it changes one of them."""
 
     size_bytes: int
     modified_ns: int
@@ -38,7 +38,7 @@ def stamp_of(path: Path) -> FileStamp:
 
 
 def backup_path(path: Path) -> Path:
-    """Where the copy stands while a session is being shrunk: `<id>.jsonl.bak`."""
+    """Where the copy is while a session is being shrunk: `<id>.jsonl.bak`."""
     return path.with_name(f"{path.name}.bak")
 
 
@@ -118,7 +118,7 @@ def rescue_leftover(path: Path, now: datetime, keep_copies: int) -> str | None:
 
 
 def restore(path: Path, now: datetime, copy_name: str | None = None, keep_copies: int = DEFAULT_KEEP_COPIES) -> Path:
-    """Put an older copy, by default the newest, back in place; what stands there now becomes a copy itself.
+    """Put an older copy, by default the newest, back in place; what is there now becomes a copy itself.
 
     Returns the copy that was restored. Raises `TranscriptError` when there is none.
     """

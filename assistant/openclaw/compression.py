@@ -141,7 +141,7 @@ def lacks_voice(survey: Survey) -> str | None:
 
 
 def _set_aside(survey: Survey, draft: CompressionDraft, options: Options, marker_at: int | None) -> None:
-    """Take out what is written anew: old summaries of the path, old markers; dead branches when asked to."""
+    """Take out what is written again: old summaries of the path, old markers; dead branches when asked to."""
     on_path = frozenset(survey.walk.path)
     for at, line in enumerate(survey.lines):
         is_old_summary = line.kind in ("summary", "spoken_summary") and at in on_path
@@ -184,7 +184,7 @@ def _settle(
 
 
 def _with_line(survey: Survey, layout: SessionLayout, weigh: Weigh) -> Survey:
-    """The survey with the marker read again, as it stands now."""
+    """The survey with the marker line read again."""
     at = layout.marker_at
     raw = layout.lines[at]
     entry = read_line(raw, is_first=at == 0)

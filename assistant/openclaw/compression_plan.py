@@ -44,7 +44,7 @@ class CompressionDraft:
         self.total_tokens = sum(self.size(at) for at in range(len(survey.lines)))
 
     def size(self, at: int) -> float:
-        """Tokens a line costs as it stands in the draft."""
+        """Tokens of a line as it is in the draft."""
         if at in self.removed:
             return 0.0
         known = self._sizes.get(at)
@@ -55,7 +55,7 @@ class CompressionDraft:
         self.total_tokens += tokens
 
     def drop(self, at: int) -> None:
-        """Take out a line that is written anew elsewhere; no iteration is counted."""
+        """Take out a line that is written again elsewhere; no iteration is counted."""
         self.total_tokens -= self.size(at)
         self.removed.add(at)
 

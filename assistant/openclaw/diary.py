@@ -82,7 +82,7 @@ def extract(
 ) -> Extracted:
     """Write what was found into the day's diary and SOUL.md: append only, each file whole or as it was.
 
-    What stands in a diary already is not written again. Raises `DiaryError` when a file cannot be written; then
+    What is in a diary already is not written again. Raises `DiaryError` when a file cannot be written; then
     no session may be touched.
     """
     path = diary_path(workspace, now)
@@ -153,7 +153,7 @@ def render_log(log: CompressionLog, now: datetime) -> str:
 
 
 def append_block(text: str, block: str, title: str) -> str:
-    """A Markdown file with a block after all that stands in it, a title before it where the file is new."""
+    """A Markdown file with a block added at its end, a title before it where the file is new."""
     head = text if text.strip() else f"{title}\n"
     gap = "\n" if head.endswith("\n") else "\n\n"
     return head + (gap + block).replace("\n", usual_line_end(text))
@@ -162,7 +162,7 @@ def append_block(text: str, block: str, title: str) -> str:
 def locked_rewrite(path: Path, change: Callable[[str], str]) -> bool:
     """Replace a text file by what `change` makes of it, one writer at a time; False when that is what it was.
 
-    The lock stands in the folder for temporary files: another agent's workspace is no place for ours.
+    The lock is in the folder for temporary files: no file of ours is left in another agent's workspace.
     """
     name = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:24]
     with hold_lock(Path(tempfile.gettempdir()) / f"palimpsest-{name}"):
@@ -186,7 +186,7 @@ class Preferences:
 def add_preferences(text: str, sentences: Sequence[str], today: date) -> Preferences:
     """The file with each sentence as a bullet of its preference section.
 
-    A sentence on the same matter as an older bullet takes its place; one that stands there is not written again.
+    A sentence on the same matter as an older bullet takes its place; one that is there already is not written again.
     """
     lines = text.splitlines()
     written: list[str] = []
@@ -268,7 +268,7 @@ def validate(workspace: Path, now: datetime) -> tuple[DiaryCheck, ...]:
 
 
 def update_index(workspace: Path, now: datetime, note: str, mask: Mask) -> bool:
-    """Put the day into MEMORY.md, with a note where one is given; False when it stood there already.
+    """Put the day into MEMORY.md, with a note where one is given; False when it was there already.
 
     A heading that only begins with the date counts as the day's heading. Raises `DiaryError` when it fails.
     """

@@ -142,7 +142,7 @@ def image_data_chars(block: Fields) -> int:
 
 
 def cut_mark(missing_chars: int) -> str:
-    """What stands in place of `missing_chars` characters."""
+    """The mark in place of `missing_chars` characters."""
     return f"...[truncated, {missing_chars} chars omitted]"
 
 
@@ -158,17 +158,17 @@ def is_cut(text: str) -> bool:
 
 
 def with_failure(cut: str) -> str:
-    """A text that was cut, its mark saying that what is missing told of a failure."""
+    """A text that was cut, its mark saying that the missing part reported a failure."""
     return cut.removesuffix("]") + ", failed]"
 
 
-def tells_of_failure(text: str) -> bool:
-    """True when a mark in a text says that what is missing there told of a failure."""
+def notes_failure(text: str) -> bool:
+    """True when a mark in a text says that the missing part reported a failure."""
     return _FAILED.search(text) is not None
 
 
 def condensed_mark(missing_chars: int) -> str:
-    """What stands at the end of an explanation that was shortened by `missing_chars` characters."""
+    """The mark at the end of an explanation that was shortened by `missing_chars` characters."""
     return f"...[condensed, {missing_chars} chars omitted]"
 
 
@@ -178,7 +178,7 @@ def is_condensed(text: str) -> bool:
 
 
 class _Blocks:
-    """Collects what stands in a list of content blocks."""
+    """Collects the parts of a list of content blocks."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

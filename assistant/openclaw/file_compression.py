@@ -43,7 +43,7 @@ CompressionStep = Literal[
 class CompressionJob:
     """What to compress and with whose help. A `workspace` of None means that no diary is kept, as was asked for.
 
-    `at_step` is told each step as it is done; a test dies there.
+    `at_step` is called after each step; a test stops the run there.
     """
 
     path: Path
@@ -194,7 +194,7 @@ def _write_diary(job: CompressionJob, survey: Survey, diary: Sequence[SessionFin
 
 
 def _replace(job: CompressionJob, survey: Survey, outcome: CompressionOutcome, stamp: FileStamp) -> Path | None:
-    """Copy, write beside, check, rename: at any moment the old file stands there or the new one."""
+    """Copy, write beside, check, rename: at any moment the file is the old one or the new one."""
     path = job.path
     old = [line.raw for line in survey.lines]
     backup = write_backup(path, old) if job.options.auto_backup else None

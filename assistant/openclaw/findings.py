@@ -30,7 +30,7 @@ _TITLE_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class SessionFinding:
-    """One thing worth keeping: where it stands, what it is, in whose words, and why it matters."""
+    """One thing worth keeping: where it is, what it is, in whose words, and why it matters."""
 
     line: int
     category: FindingCategory

@@ -132,7 +132,7 @@ def _counted_lines(lines: Sequence[SessionLine]) -> tuple[int, ...]:
 
 
 def _auto_tail(survey: Survey, target_tokens: int) -> int:
-    """Told from the path alone: an abandoned branch is no part of the conversation's end."""
+    """Found on the path alone: an abandoned branch is no part of the conversation's end."""
     lines, path = survey.lines, survey.walk.path
     if not path:
         return len(lines) - 1

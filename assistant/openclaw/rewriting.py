@@ -1,4 +1,4 @@
-"""A line written anew: something cut, shortened or relinked in it, and all else as it was."""
+"""A line with something cut, shortened or relinked in it, and all else as it was."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _changed_blocks(blocks: list[Json], change: LineChange) -> list[Json]:
         elif kind == "tool_result":
             block = {**block, "content": _cut_result_content(block.get("content"), change)}
         elif change.condenses and isinstance(text := block.get("text"), str):
-            # A model's own gist stands for all text blocks of the line together.
+            # A model's own gist replaces all text blocks of the line together.
             if has_condensed and change.condensed_text is not None:
                 continue
             block = {**block, "text": _condensed(text, change)}

@@ -80,7 +80,7 @@ class Entry:
 
 
 def read_line(raw: bytes, is_first: bool = False) -> Entry:
-    """The entry that stands on a line. Invalid UTF-8 is carried through as surrogates, never lost."""
+    """The entry on a line. Invalid UTF-8 is carried through as surrogates, never lost."""
     body = raw.removeprefix(BYTE_ORDER_MARK) if is_first else raw
     text = body.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
     if not text or text.isspace():
@@ -168,7 +168,7 @@ def read_marker(fields: Fields) -> Marker | None:
 
 
 def marker_fields(marker: Marker, form: MarkerForm) -> Fields:
-    """The marker as a line without place: id and parent are added by whoever puts it into a session."""
+    """The marker as a line without place: id and parent are added where it is put into a session."""
     values: Fields = {
         "lastCompressed": marker.at.isoformat(timespec="seconds"),
         "compressedTokens": marker.tokens,

@@ -61,7 +61,7 @@ def judge(tokens: int, chars: int, marker: Marker | None, options: Options, now:
 
 
 def is_due(tokens: float, chars: int, options: Options) -> bool:
-    """True above the token threshold, or above the character threshold that stands behind it."""
+    """True above the token threshold, or above the character threshold, the second limit."""
     return tokens > options.token_threshold or chars > options.char_threshold
 
 
@@ -84,7 +84,7 @@ def is_stale(lock: LockNote, now: datetime) -> bool:
 
 @contextmanager
 def claim_session(path: Path, now: datetime) -> Generator[None]:
-    """Hold the session's `.lock`, the file OpenClaw itself makes and minds.
+    """Hold the session's `.lock`, the file OpenClaw itself makes and respects.
 
     Raises `SessionBusyError` when another running program holds it; a lock whose owner is gone is taken over.
     """

@@ -16,7 +16,7 @@ from assistant.openclaw.survey import Survey, first_kept_position, index_by_id, 
 
 @dataclass(frozen=True, slots=True)
 class FramePlace:
-    """Where the summary and the marker stand. `summary_at` is the index of the line before which it goes.
+    """Where the summary and the marker are. `summary_at` is the index of the line before which it goes.
 
     `link_id` is the parent of the first entry that follows them on the path.
     """
@@ -32,7 +32,7 @@ class FramePlace:
 
 @dataclass(frozen=True, slots=True)
 class SessionLayout:
-    """The new lines; the marker is `lines[marker_at]` and can be written anew with other numbers."""
+    """The new lines; the marker is `lines[marker_at]` and can be written again with other numbers."""
 
     lines: list[bytes]
     marker_at: int
@@ -116,7 +116,7 @@ def lay_out(
 
 
 def render_frame(survey: Survey, place: FramePlace, summary_fields: Fields, marker: Marker, form: MarkerForm) -> str:
-    """Summary and marker as they will stand in the file, at their longest: what has to be weighed before the rest."""
+    """Summary and marker as they will be in the file, at their longest: what has to be weighed before the rest."""
     longest = max((line.id or "" for line in survey.lines), key=len, default="") or "x" * 8
     summary = _placed(summary_fields, survey.form, place.summary_id, longest, marker.at)
     if "firstKeptEntryId" in summary:

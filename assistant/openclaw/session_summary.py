@@ -64,7 +64,7 @@ _GISTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One line of the summary. `reference` is where in the diary the whole of it stands, or empty."""
+    """One line of the summary. `reference` is where in the diary the whole of it is, or empty."""
 
     tag: Tag
     text: str
@@ -73,7 +73,7 @@ class Bullet:
 
 @dataclass(frozen=True, slots=True)
 class SummaryBullets:
-    """Bullets in the order they are written, and how many more stand in the diary at `overflow_reference`."""
+    """Bullets in the order they are written, and how many more are in the diary at `overflow_reference`."""
 
     bullets: tuple[Bullet, ...] = ()
     overflow_count: int = 0
@@ -170,7 +170,7 @@ def notes_for_diary(
 
 
 def diary_name(now: datetime) -> str:
-    """Where the diary of the day stands in the workspace."""
+    """Path of the day's diary in the workspace."""
     return f"memory/{now.date().isoformat()}.md"
 
 
@@ -202,13 +202,13 @@ def merge_into_summary(
 
 
 def section_title(finding: SessionFinding) -> str:
-    """The heading a finding gets in the diary; a warning stands among the technical notes."""
+    """The heading a finding gets in the diary; a warning is among the technical notes."""
     category = "Technical" if finding.category == "Warning" else finding.category
     return f"{category}: {finding.title}"
 
 
 def retired_bullets(merged: MergedSummary) -> tuple[SessionFinding, ...]:
-    """Bullets that left the summary and stand nowhere else yet."""
+    """Bullets that left the summary and are written nowhere else yet."""
     left = [bullet for bullet in (*merged.overflow, *merged.solved, *merged.replaced) if not bullet.reference]
     if not left:
         return ()

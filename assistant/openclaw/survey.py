@@ -170,7 +170,7 @@ def survey_session(
 ) -> Survey:
     """Read every line once. Raises `TranscriptError` for a file that is no session of a known form.
 
-    A line that stood byte for byte in `known` is not parsed a second time.
+    A line that is byte for byte in `known` is not parsed a second time.
     """
     reader = _Reader(weigh, with_findings, known)
     for at, raw in enumerate(raw_lines):

@@ -1,11 +1,11 @@
-"""What a tool call was for and how it ended, told from its command and its output."""
+"""What a tool call was for and how it ended, read from its command and its output."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from assistant.openclaw.entry_contents import CallContent, ResultContent, call_command, is_cut, tells_of_failure
+from assistant.openclaw.entry_contents import CallContent, ResultContent, call_command, is_cut, notes_failure
 from assistant.openclaw.session_entries import Json, parse_object
 
 CallShape = Literal["listing", "search", "other"]
@@ -21,7 +21,7 @@ _LISTING_COMMANDS = _words(
     " get-location set-location test-path ps pgrep netstat ss lsof df du id date uname"
 )
 _SEARCH_COMMANDS = _words("grep egrep fgrep rg ag ack findstr select-string git-grep find fd locate mdfind")
-# What may stand in one line with them without making it more than a look.
+# Commands that may share a line with them: it is still only a look.
 _HARMLESS_COMMANDS = _words("head tail sort uniq wc echo true cat less more column cut tr sudo env time")
 _LISTING_TOOLS = _words("ls list list_dir list_directory list_files listdir pwd tree")
 _SEARCH_TOOLS = _words("grep glob find search search_files grep_search file_search codebase_search")
@@ -86,7 +86,7 @@ def has_failed(result: ResultContent) -> bool:
 
 def says_failed(output: str) -> bool:
     """True when the words of an output say that the call failed."""
-    if tells_of_failure(output):
+    if notes_failure(output):
         return True
     head = output[:_SHORT_CHARS]
     noted = _exit_code_noted(output[-_SHORT_CHARS:])

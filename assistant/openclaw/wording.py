@@ -42,7 +42,7 @@ def stem_text(text: str) -> bytes:
 
 
 def has_stem(text: bytes, stems: Stems) -> bool:
-    """True when one of the stems stands in a `stem_text`: a quick look before a slow pattern."""
+    """True when a `stem_text` holds one of the stems: a quick look before a slow pattern."""
     for stem in stems:  # noqa: SIM110 (a generator costs twice the time, and this runs for every text)
         if stem in text:
             return True
