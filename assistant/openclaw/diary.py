@@ -16,6 +16,7 @@ from assistant.errors import DiaryError, PalimpsestError
 from assistant.openclaw.compression_options import Mask
 from assistant.openclaw.findings import SessionFinding, newest_once
 from assistant.openclaw.session_summary import section_title
+from assistant.openclaw.wording import one_line
 from assistant.storage.atomic_io import hold_lock, replace_file
 from assistant.text.line_ends import usual_line_end
 from assistant.text.markdown import Heading, read_heading, read_list_item
@@ -25,6 +26,7 @@ LOG_HEADING = "压缩执行"
 # One session never fills a day's page: what is older stays in the copy of the session.
 MAX_ENTRIES = 200
 _COMPARED_DIARIES = 60
+_REASON_CHARS = 300
 
 _DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
 _PREFERENCES = re.compile(r"preferences?\b|偏好|喜好", re.IGNORECASE)
@@ -124,7 +126,7 @@ def render_extract(findings: Sequence[SessionFinding], now: datetime, session_id
         reference = f"{session_id or 'session'} line {found.line + 1}"
         parts.append(
             f"### {section_title(found)}\n"
-            f"- **Context**: {_one_line(why)}\n"
+            f"- **Context**: {one_line(why, _REASON_CHARS)}\n"
             f"- **Content**: {_indented(found.content)}\n"
             f"- **Session ref**: {reference}\n"
             f"- **Source**: {found.source}\n"
@@ -336,11 +338,6 @@ def _indented(text: str) -> str:
     if len(lines) <= 1:
         return "".join(lines)
     return "\n\n" + "\n".join(f"  {line}".rstrip() for line in lines)
-
-
-def _one_line(text: str, limit_chars: int = 300) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit_chars else line[: limit_chars - 1] + "…"
 
 
 def _stamp(now: datetime) -> str:

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -149,12 +150,13 @@ def run(
     """
     _survive_any_console()
     now = datetime.now(UTC).astimezone()
+    surroundings = _Surroundings(now, mask, ask, count_tokens)
     try:
         match arguments.command:
             case "compress":
-                return _compress(arguments, mask, ask, count_tokens, now)
+                return _compress(arguments, surroundings)
             case "compress-all":
-                return _compress_all(arguments, mask, ask, count_tokens, now)
+                return _compress_all(arguments, surroundings)
             case "restore":
                 return _restore(arguments, now)
             case _:
@@ -192,13 +194,30 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--drop-branches", action="store_true", help="also drop abandoned branches, which no model sees")
 
 
-def _compress(
-    arguments: argparse.Namespace,
-    mask: Mask,
-    ask: AskModel | None,
-    count_tokens: Callable[[str], int] | None,
-    now: datetime,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What a compression needs besides the arguments of its command."""
+
+    now: datetime
+    mask: Mask
+    ask: AskModel | None
+    count_tokens: Callable[[str], int] | None
+
+    def make_job(self, arguments: argparse.Namespace, path: Path, options: Options, is_dry_run: bool) -> CompressionJob:
+        return CompressionJob(
+            path=path,
+            options=options,
+            now=self.now,
+            workspace=_workspace(arguments, path),
+            mask=self.mask,
+            ask=self.ask,
+            count_tokens=self.count_tokens,
+            is_dry_run=is_dry_run,
+            keep_copies=arguments.keep_copies,
+        )
+
+
+def _compress(arguments: argparse.Namespace, surroundings: _Surroundings) -> int:
     path: Path | None = arguments.session_file or arguments.file
     if path is None:
         print("palimpsest: which session? Name its .jsonl file.", file=sys.stderr)
@@ -208,18 +227,7 @@ def _compress(
     except ValueError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
         return WRONG_USE
-    job = CompressionJob(
-        path=path,
-        options=options,
-        now=now,
-        workspace=_workspace(arguments, path),
-        mask=mask,
-        ask=ask,
-        count_tokens=count_tokens,
-        is_dry_run=is_dry_run,
-        keep_copies=arguments.keep_copies,
-    )
-    report = compress_file(job)
+    report = compress_file(surroundings.make_job(arguments, path, options, is_dry_run))
     if arguments.json:
         print(report_json(report, options))
     elif not (arguments.quiet and report.outcome is None and not report.verdict.is_error):
@@ -227,27 +235,11 @@ def _compress(
     return FAILED if report.verdict.is_error else DONE
 
 
-def _compress_all(
-    arguments: argparse.Namespace,
-    mask: Mask,
-    ask: AskModel | None,
-    count_tokens: Callable[[str], int] | None,
-    now: datetime,
-) -> int:
+def _compress_all(arguments: argparse.Namespace, surroundings: _Surroundings) -> int:
     options = _options(arguments, arguments.mode or "standard", arguments.keep_tail or 60)
 
     def make_job(path: Path) -> CompressionJob:
-        return CompressionJob(
-            path=path,
-            options=options,
-            now=now,
-            workspace=_workspace(arguments, path),
-            mask=mask,
-            ask=ask,
-            count_tokens=count_tokens,
-            is_dry_run=arguments.dry_run,
-            keep_copies=arguments.keep_copies,
-        )
+        return surroundings.make_job(arguments, path, options, arguments.dry_run)
 
     folder: Path | None = arguments.folder
     batch = compress_all(Path.home(), folder, make_job)

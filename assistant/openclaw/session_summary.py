@@ -13,6 +13,7 @@ from assistant.openclaw.findings import SessionFinding, newest_once
 from assistant.openclaw.line_classes import Classified
 from assistant.openclaw.session_entries import SUMMARY_TAG
 from assistant.openclaw.survey import Survey
+from assistant.openclaw.wording import one_line
 from assistant.text.markdown import read_heading, read_list_item
 
 Tag = Literal["State", "Warning", "Decision", "Technical", "Fact"]
@@ -114,7 +115,7 @@ def write_summary(summary: SummaryBullets) -> str:
     lines = [SUMMARY_TAG]
     for bullet in summary.bullets:
         reference = f" → {bullet.reference}" if bullet.reference else ""
-        lines.append(f"• [{bullet.tag}] {_one_line(bullet.text, BULLET_CHARS - len(reference))}{reference}")
+        lines.append(f"• [{bullet.tag}] {one_line(bullet.text, BULLET_CHARS - len(reference))}{reference}")
     if summary.overflow_count:
         lines.append(f"(+{summary.overflow_count} earlier → {summary.overflow_reference})")
     return "\n".join(lines)
@@ -245,11 +246,6 @@ def _bullet(tag: Tag, text: str) -> Bullet:
 
 def _tag(word: str) -> Tag:
     return next(tag for tag in TAGS if tag.lower() == word.lower())
-
-
-def _one_line(text: str, limit_chars: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit_chars else line[: limit_chars - 1].rstrip() + "…"
 
 
 def _is_settled(warning: Bullet, evidence: Sequence[str]) -> bool:

@@ -108,7 +108,12 @@ def asks_something(text: str) -> bool:
 def first_sentence(text: str, limit_chars: int = 200) -> str:
     """The first sentence of a text on one line, cut at `limit_chars`."""
     head = text[: limit_chars * 4].strip()
-    line = " ".join(head[: _end_of_sentence(head)].split())
+    return one_line(head[: _end_of_sentence(head)], limit_chars)
+
+
+def one_line(text: str, limit_chars: int) -> str:
+    """A text on one line, cut at `limit_chars`."""
+    line = " ".join(text.split())
     return line if len(line) <= limit_chars else line[: limit_chars - 1].rstrip() + "…"
 
 
