@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from assistant.config.prompts import sentence
 from assistant.errors import PalimpsestError
 from assistant.openclaw.backups import DEFAULT_KEEP_COPIES, copies_of, restore
 from assistant.openclaw.compression_options import (
@@ -220,7 +221,7 @@ class _Surroundings:
 def _compress(arguments: argparse.Namespace, surroundings: _Surroundings) -> int:
     path: Path | None = arguments.session_file or arguments.file
     if path is None:
-        print("palimpsest: which session? Name its .jsonl file.", file=sys.stderr)
+        print(f"palimpsest: {_text('which_session')}", file=sys.stderr)
         return WRONG_USE
     try:
         options, is_dry_run = _read_words(arguments)
@@ -245,7 +246,7 @@ def _compress_all(arguments: argparse.Namespace, surroundings: _Surroundings) ->
     batch = compress_all(Path.home(), folder, make_job)
     if not batch.search.folders:
         where = str(folder) if folder is not None else f"{', '.join(STATE_FOLDERS)} in {Path.home()}"
-        print(f"palimpsest: no such folder: {where}", file=sys.stderr)
+        print(f"palimpsest: {_text('no_such_folder', where=where)}", file=sys.stderr)
         return FAILED
     if arguments.json:
         for line in batch.json_lines(options):
@@ -262,14 +263,14 @@ def _restore(arguments: argparse.Namespace, now: datetime) -> int:
         if arguments.json:
             print(json.dumps([str(copy) for copy in copies], ensure_ascii=False))
         else:
-            print("\n".join(str(copy) for copy in copies) or f"{path.name} has no copies.")
+            print("\n".join(str(copy) for copy in copies) or _text("no_copies", name=path.name))
         return DONE
     with claim_session(path, now):
         copy = restore(path, now, arguments.copy, arguments.keep_copies)
     if arguments.json:
         print(json.dumps({"state": "restored", "path": str(path), "copy": copy.name}, ensure_ascii=False))
     else:
-        print(f"{path} is again what it was: {copy.name}. What stood there until now is a copy itself.")
+        print(_text("restored", path=path, copy=copy.name))
     return DONE
 
 
@@ -281,11 +282,13 @@ def _diary(arguments: argparse.Namespace, mask: Mask, now: datetime) -> int:
         case "log-compression":
             log = CompressionLog(arguments.mode, arguments.before, arguments.after, arguments.removed)
             path = log_compression(workspace, log, now)
-            print(json.dumps({"diary": str(path)}, ensure_ascii=False) if arguments.json else f"Logged in {path}.")
+            print(
+                json.dumps({"diary": str(path)}, ensure_ascii=False) if arguments.json else _text("logged", path=path)
+            )
             return DONE
         case "update-index":
             was_new = update_index(workspace, now, arguments.note, mask)
-            text = "MEMORY.md has the entry." if was_new else "MEMORY.md had the entry already."
+            text = _text("index_written" if was_new else "index_unchanged")
             print(json.dumps({"changed": was_new}) if arguments.json else text)
             return DONE
         case _:
@@ -304,9 +307,9 @@ def _diary_extract(arguments: argparse.Namespace, workspace: Path, mask: Mask, n
         }
         print(json.dumps(values, ensure_ascii=False))
     elif found.is_empty:
-        print(f"Nothing important to extract before the tail (--keep-tail {keep_tail}); no entry was made.")
+        print(_text("nothing_to_extract", keep_tail=keep_tail))
     else:
-        print(f"{len(found.entries)} entries in {found.diary_path}, {len(found.preferences)} preferences in SOUL.md.")
+        print(_text("extracted", entries=len(found.entries), path=found.diary_path, preferences=len(found.preferences)))
     return DONE
 
 
@@ -335,7 +338,7 @@ def _read_words(arguments: argparse.Namespace) -> tuple[Options, bool]:
     if words and words[0].lower().lstrip("-") in (*_DRY_WORDS, *_WET_WORDS):
         is_dry_run = is_dry_run or words.pop(0).lower().lstrip("-") in _DRY_WORDS
     if words:
-        raise ValueError(f"{words[0]!r} is neither a mode ({', '.join(MODES)}), nor a number of lines, nor dry-run.")
+        raise ValueError(_text("unknown_word", word=words[0], modes=", ".join(MODES)))
     return _options(arguments, arguments.mode or mode, arguments.keep_tail or keep), is_dry_run
 
 
@@ -367,6 +370,10 @@ def _workspace(arguments: argparse.Namespace, path: Path) -> Path | None:
     if not path.is_file():
         return path.parent
     return find_workspace(path, read_header_cwd(path))
+
+
+def _text(key: str, **values: object) -> str:
+    return sentence("openclaw_commands", "en", key, **values)
 
 
 def _survive_any_console() -> None:
