@@ -19,7 +19,7 @@ Fields = dict[str, object]
 
 
 class Session:
-    """Builds a session line by line; each entry hangs below the one before, unless told otherwise."""
+    """Builds a session line by line; each entry hangs below the one before, unless another parent is given."""
 
     def __init__(self, version: int | None = 3, header: bool = True, newline: str = "\n", cwd: str = "/w") -> None:
         self.version = version

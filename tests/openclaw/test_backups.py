@@ -1,4 +1,4 @@
-"""Copies: verified, limited in number, and put back without losing what stood there."""
+"""Copies: verified, limited in number, and put back without losing what was there."""
 
 from __future__ import annotations
 

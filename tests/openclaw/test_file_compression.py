@@ -40,11 +40,11 @@ def job(path: Path, **changes: object) -> CompressionJob:
 
 
 def at(step: CompressionStep, action: Callable[[], object]) -> Callable[[CompressionStep], None]:
-    def told(done: CompressionStep) -> None:
+    def stop_at(done: CompressionStep) -> None:
         if done == step:
             action()
 
-    return told
+    return stop_at
 
 
 def files(path: Path) -> list[str]:

@@ -200,11 +200,11 @@ def test_every_line_gets_one_class_and_no_unit_lies_on_both_sides_of_the_tail(ki
 def test_each_line_is_read_once_for_its_class() -> None:
     reads: list[int] = []
 
-    def told() -> Iterator[bytes]:
+    def counted() -> Iterator[bytes]:
         for at, line in enumerate(work_session().lines):
             reads.append(at)
             yield line
 
-    found = survey_session(told(), choose_weigh("mixed"))
+    found = survey_session(counted(), choose_weigh("mixed"))
     classify(found, Options())
     assert reads == list(range(len(found.lines)))

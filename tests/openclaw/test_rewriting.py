@@ -1,4 +1,4 @@
-"""A line written anew: exactly what was asked for changes, and nothing else."""
+"""A rewritten line: exactly what was asked for changes, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking round, failing, finding nothing: told from command and output, in English and Chinese."""
+"""Looking round, failing, finding nothing: read from command and output, in English and Chinese."""
 
 from __future__ import annotations
 
