@@ -28,7 +28,6 @@ _OVERFLOW = re.compile(
     r"|reduce the length of (?:the|your) (?:messages|input|prompt)",
     re.IGNORECASE,
 )
-_ALTERNATE = re.compile(r"roles? (?:must|should|need to) alternate|alternating roles", re.IGNORECASE)
 _WINDOW_FIGURES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -46,11 +45,6 @@ _WINDOW_FIGURES = tuple(
 def is_context_overflow(error: BaseException) -> bool:
     """True when the provider refused the request because it is over the model's window."""
     return any(isinstance(link, ContextOverflowError) or _speaks_of_overflow(link) for link in _chain(error))
-
-
-def wants_alternating_roles(error: BaseException) -> bool:
-    """True when the model's template takes no two messages of one role in a row, as Gemma's and Mistral's do."""
-    return isinstance(error, openai.APIStatusError) and bool(_ALTERNATE.search(f"{error.message} {error.body or ''}"))
 
 
 def window_told_by(error: BaseException) -> int | None:

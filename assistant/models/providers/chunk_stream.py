@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 
 from openai import AsyncStream
@@ -12,6 +12,7 @@ from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceD
 from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.tokens import TokenCounter
 from assistant.models.providers.call_ids import CallIds
+from assistant.models.wire.regular_response import summary_of
 
 # Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
 _LIMIT_REASONS = ("length", "max_tokens")
@@ -22,7 +23,8 @@ class CheckedStream:
 
     Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
     they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
-    after `output_tokens` by the provider's count (0: none was given).
+    after `output_tokens` by the provider's count (0: none was given). What the provider attached to the answer is in
+    `message_extras` and, by id of the call, in `call_extras`; thinking came under the name `thought_field`.
     """
 
     def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds, max_tokens: int) -> None:
@@ -32,6 +34,10 @@ class CheckedStream:
         self._calls = _Calls(ids)
         self.is_cut = False
         self.output_tokens = 0
+        self.thought_field = ""
+        self.message_extras: dict[str, object] = {}
+        self.call_extras: dict[str, object] = {}
+        self._extras_by_place: list[object] = []
 
     async def __aenter__(self) -> AsyncIterator[ChatCompletionChunk]:
         return self._checked(await self._stream.__aenter__())
@@ -46,6 +52,7 @@ class CheckedStream:
         tokens = 0
         async for chunk in chunks:
             _mend(chunk)
+            self._read_summary(summary_of(chunk.model_extra))
             self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
             tokens += sum(self._counter.text(piece) for choice in chunk.choices for piece in _pieces_of(choice.delta))
             if tokens > self._max_tokens:
@@ -53,11 +60,19 @@ class CheckedStream:
             for choice in chunk.choices:
                 has_ended = has_ended or choice.finish_reason is not None
                 self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
-                for delta in choice.delta.tool_calls or ():
+                for place, delta in enumerate(choice.delta.tool_calls or ()):
                     self._calls.renumber(delta)
+                    if extras := dict(enumerate(self._extras_by_place)).get(place):
+                        self.call_extras[delta.id or ""] = extras
             yield chunk
         if not has_ended:
             raise ModelError("The answer broke off before its end: the connection was closed.")
+
+    def _read_summary(self, summary: Mapping[str, object]) -> None:
+        name, message, calls = (summary.get(field) for field in ("thought_field", "message", "calls"))
+        self.thought_field = name if isinstance(name, str) else self.thought_field
+        self.message_extras = message if isinstance(message, dict) else self.message_extras
+        self._extras_by_place = calls if isinstance(calls, list) else self._extras_by_place
 
 
 def _mend(chunk: ChatCompletionChunk) -> None:

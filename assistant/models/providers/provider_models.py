@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import datetime
+from urllib.parse import urlsplit
 
 import httpx
+import openai
 from agentscope.credential import DashScopeCredential, OpenAICredential
 from agentscope.model import ChatResponse, DashScopeChatModel, OpenAIChatModel
 from agentscope.tool import ToolChoice
@@ -14,8 +17,9 @@ from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from assistant.messages.blocks import Msg, ToolCallBlock
-from assistant.models.failures import ProviderFailure, as_model_error, wants_alternating_roles
+from assistant.models.failures import ProviderFailure, as_model_error, is_context_overflow
 from assistant.models.providers.call_ids import CallIds
+from assistant.models.providers.carried import put_back, with_carried
 from assistant.models.providers.chunk_stream import CheckedStream
 from assistant.models.providers.output_limit import with_cut_told
 from assistant.models.providers.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
@@ -23,13 +27,17 @@ from assistant.models.providers.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PA
 from assistant.models.providers.whole_characters import with_whole_characters
 from assistant.models.server_report import is_loopback
 from assistant.models.wire.answer_reader import ReadingHabits
+from assistant.models.wire.regular_request import adapted_requests
 from assistant.models.wire.regular_response import regular_responses
+from assistant.models.wire.request_parts import RequestPart, refused_part, without_parts
 from assistant.models.wire.written_text import opening_of
 
 _CONNECT_SECONDS = 4.0
 # The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
 _READ_SECONDS = 120.0
 _LOOPBACK_READ_SECONDS = 600.0
+
+_REFUSING_STATUS = (400, 404, 415, 422, 500, 501)
 
 Chunks = AsyncGenerator[ChatResponse, None]
 Answer = ChatResponse | Chunks
@@ -42,18 +50,17 @@ class OpenAICompatibleModel(OpenAIChatModel):
     type = "openai_chat"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
         # A local server takes any key, but the client refuses to start without one.
         credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
-        self._tidy = TidyOpenAIFormatter()
         super().__init__(
             credential,
             name,
             max_retries=0,
             context_size=window_tokens,
-            formatter=self._tidy,
-            client_kwargs=_client_arguments(base_url, lambda: self._line.habits),
+            formatter=TidyOpenAIFormatter(),
+            client_kwargs=self._line.client_arguments(),
         )
-        self._line = _Line(name, base_url, api_key, max_reply_tokens)
 
     async def _call_api(
         self,
@@ -67,25 +74,16 @@ class OpenAICompatibleModel(OpenAIChatModel):
         choice = tool_choice if tools else None
         request = super()._call_api
 
-        async def ask_once() -> Answer:
-            body = with_messages(generate_kwargs, await self._tidy.format(messages))
-            return await request(model_name, [], tools or None, choice, **body)
-
         async def ask() -> Answer:
-            try:
-                return await ask_once()
-            except ProviderFailure as error:
-                if self._tidy.merges_roles or not wants_alternating_roles(error):
-                    raise
-            self._tidy.merges_roles = True
-            return await ask_once()
+            sent = put_back(await self.formatter.format(messages), messages, self._line.origin)
+            return await request(model_name, [], tools or None, choice, **with_messages(generate_kwargs, sent))
 
         return self._line.tell(await self._line.open(messages, ask))
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-        return with_cut_told(parsed, checked)
+        return with_cut_told(with_carried(parsed, checked, self._line.origin), checked)
 
 
 class DashScopeModel(DashScopeChatModel):
@@ -94,6 +92,7 @@ class DashScopeModel(DashScopeChatModel):
     type = "dashscope_chat"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
         credential = DashScopeCredential(api_key=api_key, base_url=base_url)  # type: ignore[arg-type]
         super().__init__(
             credential,
@@ -101,9 +100,8 @@ class DashScopeModel(DashScopeChatModel):
             max_retries=0,
             context_size=window_tokens,
             formatter=TidyDashScopeFormatter(),
-            client_kwargs=_client_arguments(base_url, lambda: self._line.habits),
+            client_kwargs=self._line.client_arguments(),
         )
-        self._line = _Line(name, base_url, api_key, max_reply_tokens)
 
     async def _call_api(
         self,
@@ -118,15 +116,15 @@ class DashScopeModel(DashScopeChatModel):
         request = super()._call_api
 
         async def ask() -> Answer:
-            body = with_messages(kwargs, await self.formatter.format(messages))
-            return await request(model_name, [], tools or None, choice, **body)
+            sent = put_back(await self.formatter.format(messages), messages, self._line.origin)
+            return await request(model_name, [], tools or None, choice, **with_messages(kwargs, sent))
 
         return self._line.tell(await self._line.open(messages, ask))
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-        return with_cut_told(parsed, checked)
+        return with_cut_told(with_carried(parsed, checked, self._line.origin), checked)
 
 
 class _Line:
@@ -135,20 +133,58 @@ class _Line:
     def __init__(self, name: str, base_url: str, api_key: str, max_reply_tokens: int) -> None:
         self.call_ids = CallIds()
         self.max_reply_tokens = max_reply_tokens
-        self.habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
+        self.origin = f"{name} at {urlsplit(base_url).netloc}"
+        self._habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
+        self._refused: set[RequestPart] = set()
         self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
         self._address = base_url
         self._secret = api_key
+
+    def client_arguments(self) -> dict[str, object]:
+        """How AgentScope is to make the client: with responses made regular, and requests as the server takes them."""
+        local = is_loopback(self._address)
+        timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
+        client = httpx.AsyncClient(
+            timeout=timeout,
+            follow_redirects=True,
+            # A proxy from the environment must not see what is said to a server on this machine.
+            trust_env=not local,
+            event_hooks={
+                "request": [adapted_requests(lambda: self._refused)],
+                "response": [regular_responses(lambda: self._habits)],
+            },
+        )
+        # Neither AgentScope nor its client retries: the two would multiply.
+        return {"timeout": timeout, "max_retries": 0, "http_client": client}
 
     async def open(self, messages: Sequence[Msg], ask: Callable[[], Awaitable[Answer]]) -> Chunks:
         """The stream that `ask` brings; raises `ModelError` when there is none after the last try."""
         self.call_ids.remember(_call_ids_of(messages))
         try:
-            stream = await ask_with_retries(ask, self._pauses_seconds)
+            stream = await ask_with_retries(lambda: self._ask_without_refused(ask), self._pauses_seconds)
         except ProviderFailure as error:
             raise as_model_error(error, self._address, self._secret) from None
         assert not isinstance(stream, ChatResponse)
         return stream
+
+    async def _ask_without_refused(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Ask; where the server refuses a part of the request, leave it out from now on and ask again."""
+        while True:
+            try:
+                return await ask()
+            except openai.APIStatusError as error:
+                part = self._refused_by(error)
+                if part is None:
+                    raise
+                self._refused.add(part)
+
+    def _refused_by(self, error: openai.APIStatusError) -> RequestPart | None:
+        """The part that a refusal speaks of and that was sent; limits, keys and a window that is too small are none."""
+        if error.status_code not in _REFUSING_STATUS or is_context_overflow(error):
+            return None
+        sent = without_parts(json.loads(error.request.content), self._refused)
+        part = refused_part(f"{error.message} {error.body or ''}", sent)
+        return None if part in self._refused else part
 
     async def tell(self, stream: Chunks) -> Chunks:
         """The stream with whole characters; raises `ModelError` where it breaks."""
@@ -158,20 +194,6 @@ class _Line:
                     yield chunk
             except ProviderFailure as error:
                 raise as_model_error(error, self._address, self._secret, has_begun=True) from None
-
-
-def _client_arguments(base_url: str, habits: Callable[[], ReadingHabits]) -> dict[str, object]:
-    local = is_loopback(base_url)
-    timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
-    # Neither AgentScope nor its client retries: the two would multiply.
-    client = httpx.AsyncClient(
-        timeout=timeout,
-        follow_redirects=True,
-        # A proxy from the environment must not see what is said to a server on this machine.
-        trust_env=not local,
-        event_hooks={"response": [regular_responses(habits)]},
-    )
-    return {"timeout": timeout, "max_retries": 0, "http_client": client}
 
 
 def _call_ids_of(messages: Sequence[Msg]) -> list[str]:

@@ -14,14 +14,11 @@ WireMessage = dict[str, object]
 
 
 class TidyOpenAIFormatter(OpenAIChatFormatter):
-    """AgentScope's messages for OpenAI, tidied; with `merges_roles` no two of one role follow each other."""
-
-    merges_roles: bool = False
+    """AgentScope's messages for OpenAI, tidied."""
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
         """The messages as the server gets them."""
-        tidied = tidy_messages(await super().format(msgs))
-        return merge_roles(tidied) if self.merges_roles else tidied
+        return tidy_messages(await super().format(msgs))
 
 
 class TidyDashScopeFormatter(DashScopeChatFormatter):
@@ -56,24 +53,6 @@ def with_messages(arguments: Mapping[str, object], messages: Sequence[WireMessag
     given = arguments.get("extra_body")
     body = given if isinstance(given, Mapping) else {}
     return {**arguments, "extra_body": {**body, "messages": list(messages)}}
-
-
-def merge_roles(messages: Sequence[WireMessage]) -> list[WireMessage]:
-    """The same words with neighbours of the user, and of the assistant without calls, in one message."""
-    merged: list[WireMessage] = []
-    for message in messages:
-        last = merged[-1] if merged else None
-        if last is not None and _is_plain(last) and _is_plain(message) and last["role"] == message["role"]:
-            merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
-        else:
-            merged.append(message)
-    return merged
-
-
-def _is_plain(message: WireMessage) -> bool:
-    return (
-        message["role"] in ("user", "assistant") and isinstance(message["content"], str) and "tool_calls" not in message
-    )
 
 
 def _tidy(message: WireMessage) -> WireMessage | None:

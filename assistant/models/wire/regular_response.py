@@ -20,7 +20,7 @@ from assistant.models.wire.written_text import Retraction
 CHAT_PATH = "/chat/completions"
 THOUGHT_FIELD = "reasoning_content"
 SUMMARY_FIELD = "answer_summary"
-"""The field of the last chunk with what the client's types have no place for: see `summary_of`."""
+"""The field of the chunk before the calls with what the client's types have no place for: see `summary_of`."""
 RETRACTION_FIELD = "answer_retraction"
 """The field of a chunk that makes all text before it thinking."""
 _ERROR_STATUS = 400
@@ -105,7 +105,7 @@ _PAGE_START = b"<!doctype"
 
 
 def summary_of(extra: dict[str, object] | None) -> dict[str, object]:
-    """What the last chunk says beside the client's types; empty for every other chunk.
+    """What the chunk before the calls says beside the client's types; empty for every other chunk.
 
     `calls`: extras by place of the call; `message`: extras of the answer; `thought_field`; `unread`: kinds of parts
     that could not be read; `begins_in_thought`.
@@ -140,13 +140,7 @@ def _piece_value(piece: RegularPiece) -> dict[str, object]:
 
 
 def _ending(summary: AnswerSummary) -> list[dict[str, object]]:
-    """The calls, the end (left out where the stream broke off), the count, and what goes beside them."""
-    values: list[dict[str, object]] = []
-    if summary.calls:
-        calls = [_call_value(place, call) for place, call in enumerate(summary.calls)]
-        values.append(_chunk({"tool_calls": calls}))
-    if summary.has_ended:
-        values.append(_chunk({}, summary.reason))
+    """What goes beside the answer, then the calls, the end (left out where the stream broke off), and the count."""
     beside = {
         "calls": [call.extras for call in summary.calls],
         "message": summary.extras,
@@ -154,15 +148,21 @@ def _ending(summary: AnswerSummary) -> list[dict[str, object]]:
         "unread": list(summary.unread),
         "begins_in_thought": summary.begins_in_thought,
     }
-    last: dict[str, object] = {**_CHUNK, "choices": [], SUMMARY_FIELD: beside}
+    values: list[dict[str, object]] = [{**_CHUNK, "choices": [], SUMMARY_FIELD: beside}]
+    if summary.calls:
+        calls = [_call_value(place, call) for place, call in enumerate(summary.calls)]
+        values.append(_chunk({"tool_calls": calls}))
+    if summary.has_ended:
+        values.append(_chunk({}, summary.reason))
     if usage := summary.usage:
-        last["usage"] = {
+        counts = {
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,
             "total_tokens": usage.input_tokens + usage.output_tokens,
             "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
         }
-    return [*values, last]
+        values.append({**_CHUNK, "choices": [], "usage": counts})
+    return values
 
 
 _CHUNK: dict[str, object] = {"id": "answer", "object": "chat.completion.chunk", "created": 0, "model": ""}

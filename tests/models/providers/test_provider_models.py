@@ -28,7 +28,6 @@ from assistant.messages.blocks import (
     block_text,
 )
 from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
-from assistant.models.providers.request_form import TidyOpenAIFormatter
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.strictness import Dialect
@@ -124,8 +123,7 @@ async def test_usage_is_what_the_provider_reports(make_model: MakeModel):
 
 
 @both_classes
-@pytest.mark.parametrize("merges_roles", [False, True])
-async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_model: MakeModel, merges_roles: bool):
+async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_model: MakeModel):
     messages = [
         SystemMsg("system", "You help."),
         UserMsg("user", "1+2?"),
@@ -143,8 +141,6 @@ async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_
     ]
     with StrictProvider(SequencePlayer(Reply(text="Three."), Reply(text="Three."))) as provider:
         async with closing(make_model(provider)) as model:
-            if isinstance(model.formatter, TidyOpenAIFormatter):
-                model.formatter.merges_roles = merges_roles
             theirs = DashScopeChatModel if isinstance(model, DashScopeModel) else OpenAIChatModel
             extra = {"extra_body": {"top_k": 3}, "temperature": 0.5}
             for ask in (functools.partial(theirs._call_api, model), model._call_api):

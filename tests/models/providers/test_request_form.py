@@ -21,10 +21,10 @@ from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.request_form import (
     TidyDashScopeFormatter,
     TidyOpenAIFormatter,
-    merge_roles,
     tidy_messages,
     with_messages,
 )
+from assistant.models.wire.request_parts import merge_roles
 from tests.fakes.strictness import refuse_malformed
 
 TEXTS = st.sampled_from(["", " ", "\n", "word", "多么好", '{"a": 1}', "two\nlines"])
