@@ -430,7 +430,7 @@ async def test_a_poor_summary_never_keeps_a_full_window_full(home: Path, kind: s
 
 
 async def test_a_summariser_that_hangs_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assistant.agent.compactor.ASK_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr("assistant.agent.summariser.ASK_TIMEOUT_SECONDS", 0.5)
     player = FaultySummariser(Reply(text="## Goal\n" + "Count. " * 200, gate=threading.Event()))
     with StrictProvider(player) as provider:
         async with talked(home, provider) as (assistant, conversation):

@@ -22,7 +22,7 @@ BROAD_EXCEPT_ALLOWED = (
     "assistant/conversation/conversation.py",
     "assistant/conversation/turns.py",
     "assistant/agent/hooks/compaction.py",
-    "assistant/agent/compactor.py",
+    "assistant/agent/summariser.py",
     "assistant/agent/flush.py",
     "assistant/index/watcher.py",
 )

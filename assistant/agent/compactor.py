@@ -1,76 +1,213 @@
-"""The temporary agent `reme_compactor`: a callable that asks a model for one text."""
+"""What makes room in a conversation's window: each compaction, what it leaves behind, and its undo."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Awaitable
-from typing import TypeVar
+import json
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
-from agentscope.agent import Agent, InjectionConfig, ReActConfig
-from agentscope.middleware import MiddlewareBase
-from agentscope.model import ChatModelBase
+from assistant.agent.requests import ContextRequests
+from assistant.agent.session_state import SessionState
+from assistant.agent.summariser import Summariser
+from assistant.agent.window import ContextItem, ContextWindow
+from assistant.compaction.budget import Guards
+from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
+from assistant.compaction.policy import UNDO_RATIO
+from assistant.compaction.record import CompactionRecord
+from assistant.compaction.shorten.tool_results import shorten_results
+from assistant.compaction.summary.summary import SummaryFailure
+from assistant.errors import CompactionError, ContextOverflowError
+from assistant.messages.blocks import Msg
+from assistant.messages.events import CompactionReason, CompactionUndone, Event, Notice
+from assistant.models.failures import window_told_by
+from assistant.storage.atomic_io import replace_text
+from assistant.storage.journal.past_events import compressed_event
 
-from assistant.compaction.summary.summary import Ask
-from assistant.errors import ModelError, PalimpsestError
-from assistant.messages.blocks import UserMsg
-
-COMPACTOR_NAME = "reme_compactor"
-ASK_TIMEOUT_SECONDS = 300.0
-
-_TOO_LATE = "The model did not finish within {seconds:.0f} s."
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
+_REPORTED_KEY = "reported_input_tokens"
+_FIGURES = re.compile(r"[\d,.]+")
 
 
-def make_ask(model: ChatModelBase) -> Ask:
-    """A callable (system prompt, user text) → the model's text. Each call makes an agent that lives only for it.
+@dataclass(frozen=True, slots=True)
+class CompactionPreview:
+    """What compacting now would do; nothing was changed."""
 
-    The callable raises `ModelError` when the model fails or takes longer than `ASK_TIMEOUT_SECONDS`.
-    """
+    previous_tokens: int
+    folded_tokens: int
+    folded: tuple[ContextItem, ...]
+    kept_turns: int
+    reason: str
+    """Why nothing would be folded; empty when something would be."""
 
-    async def ask(system: str, user: str) -> str:
-        agent = Agent(
-            name=COMPACTOR_NAME,
-            system_prompt=system,
-            model=model,
-            middlewares=[NoCompression()],
-            # Else a stopped request would be taken for an answer, and asked again.
-            react_config=ReActConfig(interruption_raise_cancelled_error=True),
-            injection_config=InjectionConfig(inject_runtime_state=False),
+
+class Compactor:
+    """Changes what is in one conversation's window. Called between two steps, never while one runs."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        window: ContextWindow,
+        summariser: Summariser | None,
+        emit: Callable[[Event], None],
+        on_compacted: Callable[[CompactionRecord], None],
+    ) -> None:
+        """Without a summariser a digest, made by code, takes the place of each summary."""
+        self.requests = ContextRequests()
+        """What the person asked for and was not done yet."""
+        self.window = window
+        self._state = state
+        self._summariser = summariser
+        self._emit = emit
+        self._on_compacted = on_compacted
+        self._counted_tokens = 0
+        self._reported: set[str] = set()
+
+    async def check(self, reason: CompactionReason, hint: str = "") -> None:
+        """One check before a model call; commits and emits what it decides.
+
+        Raises `ContextOverflowError` when even what is always kept does not fit the window.
+        """
+        await self.window.read_schemas()
+        request = self._request(reason, hint)
+        outcome = await compact(request, self._summariser.ask if self._summariser else None)
+        self.window.store(outcome.artifacts)
+        if outcome.failure is not None:
+            self._keep_failure(request.compaction_id, outcome.failure)
+        if outcome.record is not None:
+            self._commit(outcome.record, outcome.messages)
+        elif outcome.shortened:
+            self._state.replace_messages(outcome.messages)
+        self._remember_guards(outcome)
+        self._report_all(outcome)
+        self._counted_tokens = outcome.after_tokens
+        self._emit(self.window.measured(outcome.after_tokens, outcome.shortened))
+        if outcome.is_over:
+            raise ContextOverflowError(outcome.notices[-1].text)
+
+    async def undo(self) -> None:
+        """Take the newest compaction back; raises `CompactionError` with the figure when it would not fit any more."""
+        await self.window.read_schemas()
+        compaction = self._state.newest_compaction()
+        if compaction is None:
+            raise CompactionError("Nothing to undo: this conversation has not been compacted.")
+        self._state.undo_compaction(compaction, self._fitted_before(compaction))
+        # It is done from here on, whatever becomes of the rest.
+        self._emit(CompactionUndone(compaction.compaction_id, compaction.folded_messages))
+        total = self.window.total(self._state.context, self._state.session.summary)
+        self._state.guards = replace(self._state.guards, at_last_undo=total)
+        self._state.keep()
+        self.window.emit_measure()
+
+    async def carry_out_requests(self) -> None:
+        """Do what was asked for while no turn runs; raises what `undo` and `check` raise, and does the rest later."""
+        if self.requests.take_undo():
+            await self.undo()
+        if (hint := self.requests.take_hint()) is not None:
+            await self.check("manual", hint)
+
+    async def preview(self) -> CompactionPreview:
+        """What a compaction by hand would fold now."""
+        await self.window.read_schemas()
+        plan = plan_compaction(self._request("manual", ""))
+        if plan.split is None:
+            reason = plan.notices[-1].text if plan.notices else "Nothing would be folded."
+            return CompactionPreview(plan.before_tokens, 0, (), 0, reason)
+        folded = tuple(self.window.message_items(plan.split.folded))
+        return CompactionPreview(plan.before_tokens, plan.split.folded_tokens, folded, plan.split.kept_turns, "")
+
+    def learn_usage(self, input_tokens: int) -> None:
+        """The provider's own count of the request that was just checked corrects the estimate."""
+        self.window.counter.calibrate(self._counted_tokens, input_tokens)
+        if input_tokens:
+            self._state.agent_state.middle_context[_REPORTED_KEY] = input_tokens
+
+    def learn_overflow(self, error: Exception) -> None:
+        """The provider refused a request: its window is what it says, or smaller than what was counted."""
+        limit = window_told_by(error)
+        if limit is not None and self.window.narrow(limit):
+            if self._summariser is not None:
+                # Mostly the same model; another one only gets smaller pieces.
+                smaller = min(self._summariser.window_tokens, limit)
+                self._summariser = replace(self._summariser, window_tokens=smaller)
+            self.report(f"The provider says that this model's window is {limit:,} tokens; it is used from now on.")
+        counted, longest = self._counted_tokens, self.window.policy.max_input_length
+        self.window.counter.calibrate(counted, max(counted, longest))
+
+    def report(self, text: str) -> None:
+        """Emit a notice once: it is not repeated with other figures until it was no longer true."""
+        self._report(Notice(text))
+
+    def _request(self, reason: CompactionReason, hint: str) -> CompactionRequest:
+        state, window = self._state, self.window
+        reported = state.agent_state.middle_context.get(_REPORTED_KEY, 0)
+        return CompactionRequest(
+            messages=state.context,
+            previous_summary=state.session.summary,
+            policy=window.policy,
+            counter=window.counter,
+            system_tokens=window.prompt_tokens,
+            tool_tokens=window.schema_tokens,
+            language=state.language,
+            place=window.artifact_place(),
+            session_id=state.session_id,
+            compaction_id=uuid.uuid4().hex,
+            parent_id=state.session.compaction_id,
+            at=state.at(),
+            reason=reason,
+            pins=tuple(window.pins()),
+            guards=state.guards,
+            reported_tokens=reported if isinstance(reported, int) else 0,
+            hint=hint,
+            summariser_window_tokens=self._summariser.window_tokens if self._summariser else None,
         )
+
+    def _commit(self, record: CompactionRecord, messages: list[Msg]) -> None:
+        self._state.commit_compaction(record, messages)
+        # Usage of a request that was longer says nothing about the next one.
+        self._state.agent_state.middle_context.pop(_REPORTED_KEY, None)
+        self._emit(compressed_event(record, record.flush, is_undone=False))
+        self._on_compacted(record)
+
+    def _remember_guards(self, outcome: Outcome) -> None:
+        if outcome.record is not None:
+            self._state.guards = Guards(after_last_compaction=outcome.after_tokens)
+        elif outcome.failure is not None:
+            self._state.guards = replace(self._state.guards, at_last_failure=outcome.measured.total_tokens)
+
+    def _fitted_before(self, compaction: CompactionRecord) -> list[Msg]:
+        """The context before a compaction, its tool results as short as any others; raises where it does not fit."""
+        window, summary = self.window, compaction.previous_summary
+        messages = self._state.messages_before(compaction)
+        left_tokens = window.policy.threshold - window.total([], summary)
+        short = shorten_results(messages, window.policy, left_tokens, window.counter, window.artifact_place())
+        limit = int(window.policy.max_input_length * UNDO_RATIO)
+        total = window.total(short.messages, summary)
+        if total > limit:
+            raise CompactionError(
+                f"The messages of this compaction do not fit any more: with them the context would hold {total:,} "
+                f"tokens, and {limit:,} may stand in it. They can be read in the transcript."
+            )
+        window.store(short.artifacts)
+        return short.messages
+
+    def _keep_failure(self, compaction_id: str, failure: SummaryFailure) -> None:
+        path = self._state.workspace.compaction_failures_folder / f"{compaction_id}.json"
+        values = {"at": self._state.at(), "session_id": self._state.session_id, **asdict(failure)}
         try:
-            reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
-        except PalimpsestError:
-            raise
-        except Exception as error:
-            # A client may raise anything; where it does the digest has to stand in, or the session ends here.
-            log.exception("the compactor model failed")
-            raise ModelError(f"The model failed ({type(error).__name__}: {error}).") from error
-        return reply.get_text_content() or ""
+            replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        except OSError as error:
+            # The digest that may take the place of the summary must not be lost with it.
+            self.report(f"The summary that was refused could not be kept as {path.name} ({error.strerror or error}).")
 
-    return ask
+    def _report_all(self, outcome: Outcome) -> None:
+        if not outcome.notices:
+            self._reported.clear()
+        for notice in outcome.notices:
+            self._report(notice)
 
-
-async def within(seconds: float, work: Awaitable[T]) -> T:
-    """The result of `work`; raises `ModelError` when it takes longer.
-
-    AgentScope swallows the cancellation of a stream and returns what came so far, so the clock is asked afterwards.
-    """
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            result = await work
-    except TimeoutError:
-        raise ModelError(_TOO_LATE.format(seconds=seconds)) from None
-    if limit.expired():
-        raise ModelError(_TOO_LATE.format(seconds=seconds))
-    return result
-
-
-class NoCompression(MiddlewareBase):
-    """Turns AgentScope's own compression off for an agent that lives for one request."""
-
-    async def on_compress_context(self, agent: Agent, input_kwargs: object, next_handler: object) -> None:
-        """Leaves the context as it is."""
+    def _report(self, notice: Notice) -> None:
+        shape = _FIGURES.sub("#", notice.text)
+        if shape not in self._reported:
+            self._reported.add(shape)
+            self._emit(notice)

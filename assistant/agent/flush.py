@@ -15,10 +15,10 @@ from agentscope.model import ChatModelBase
 from agentscope.state import AgentState
 from agentscope.tool import ToolChunk, Toolkit
 
-from assistant.agent.build import build_agent
-from assistant.agent.compactor import NoCompression, within
+from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.steps import StepHook
-from assistant.agent.hooks.whole_calls import WholeCallHook
+from assistant.agent.loop import build_agent
+from assistant.agent.summariser import NoCompression, within
 from assistant.agent.system_prompt import cap_together
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.record import CompactionRecord
@@ -27,7 +27,7 @@ from assistant.config.prompts import Language, render
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
 from assistant.memory.code_note import note_by_code
 from assistant.memory.lines import new_lines_of
-from assistant.memory.log import MemoryLog, Origin
+from assistant.memory.log import Origin
 from assistant.memory.notes import Notes
 from assistant.messages.blocks import Msg, UserMsg
 from assistant.messages.events import FlushState
@@ -58,6 +58,7 @@ class FlushModel:
 
     model: ChatModelBase
     window_tokens: int
+    counter: TokenCounter
 
 
 class Flusher:
@@ -65,24 +66,24 @@ class Flusher:
 
     def __init__(
         self,
-        *,
         model: FlushModel | None,
         notes: Notes,
-        memory_log: MemoryLog,
         journal: Journal,
         workspace: Workspace,
-        counter: TokenCounter,
         language: Callable[[], Language],
         now: Callable[[], datetime],
     ) -> None:
         self._model = model
         self._notes = notes
-        self._memory_log = memory_log
         self._journal = journal
         self._workspace = workspace
-        self._counter = counter
         self._language = language
         self._now = now
+
+    @property
+    def language(self) -> Language:
+        """The language of what is written now."""
+        return self._language()
 
     async def flush(self, compaction: CompactionRecord) -> FlushState:
         """Write down what the compaction folded; the journal says how it ended. Never raises but on cancellation."""
@@ -105,7 +106,7 @@ class Flusher:
         return state
 
     def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRecord]:
-        """Compactions of a conversation whose flush was cut off, oldest first; its context stands on `compaction_id`.
+        """Compactions of a conversation whose flush was cut off, oldest first; its context builds on `compaction_id`.
 
         One that never took effect, or was taken back, is left out: a later one will fold the same messages.
         """
@@ -116,14 +117,14 @@ class Flusher:
 
     async def _ask_model(self, model: FlushModel, compaction: CompactionRecord) -> None:
         entries = write_transcript(self._messages(compaction))
-        pieces = split_in_pieces(entries, model.window_tokens // 2, self._counter)
+        pieces = split_in_pieces(entries, model.window_tokens // 2, model.counter)
         for number, piece in enumerate(pieces, start=1):
             await self._flush_piece(model, compaction, piece, number, len(pieces))
 
     async def _flush_piece(
         self, model: FlushModel, compaction: CompactionRecord, piece: str, number: int, count: int
     ) -> None:
-        language, today = self._language(), self._now().date()
+        language, today = self.language, self._now().date()
         names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
         shown = {name: self._notes.read(name).text for name in names[: 3 + _KNOWN_NOTES]}
         max_tokens = model.window_tokens // _FILES_SHARE
@@ -132,7 +133,7 @@ class Flusher:
             language,
             today=today.isoformat(),
             files=names[: 3 + _LISTED_NOTES],
-            notes=cap_together(shown, language, max_tokens, self._counter.text),
+            notes=cap_together(shown, language, max_tokens, model.counter.text),
             written=self._written(compaction),
             conversation=piece,
             number=number,
@@ -141,22 +142,23 @@ class Flusher:
         steps = StepHook(lambda: None, MAX_CALLS_A_PIECE)
         agent = build_agent(
             model.model,
-            self._toolkit(compaction, language, max_tokens),
+            self._toolkit(model, compaction, language),
             AgentState(),
-            [WholeCallHook(self._language), steps, NoCompression()],
+            [CallHook(self, rules=None), steps, NoCompression()],
             name=FLUSH_NAME,
             system_prompt=render("flush_system", language, today=today.isoformat()),
             is_sidecar=True,
         )
         await _run(agent, user)
 
-    def _toolkit(self, compaction: CompactionRecord, language: Language, max_tokens: int) -> Toolkit:
+    def _toolkit(self, model: FlushModel, compaction: CompactionRecord, language: Language) -> Toolkit:
         async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
             except PalimpsestError as error:
                 return error_chunk(str(error))
-            text = cap_together({file: text}, language, max_tokens, self._counter.text)[file]
+            max_tokens = model.window_tokens // _FILES_SHARE
+            text = cap_together({file: text}, language, max_tokens, model.counter.text)[file]
             return text_chunk(text or render("memory_result", language, outcome="empty", name=file, place=file))
 
         async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
@@ -178,7 +180,7 @@ class Flusher:
         )
 
     def _place_for(self, name: str, lines: Sequence[str]) -> str:
-        """The file; the day's note where one that stands in every prompt would outgrow its cap."""
+        """The file; the day's note where one that is in every prompt would outgrow its cap."""
         if name not in MEMORY_FILES:
             return name
         added = sum(len(line) + len("- \n") for line in lines)
@@ -201,12 +203,12 @@ class Flusher:
 
     def _written(self, compaction: CompactionRecord) -> list[str]:
         """Lines this flush wrote before it was cut off."""
-        return self._memory_log.added_lines(compaction.compaction_id)
+        return self._notes.log.added_lines(compaction.compaction_id)
 
     def _note_by_code(self, compaction: CompactionRecord) -> None:
         note = note_by_code(self._folded(compaction), compaction.summary, compaction.previous_summary)
         origin = Origin("program", compaction.session_id, compaction_id=compaction.compaction_id)
-        name, language = f"memory/{_day(self._now())}.md", self._language()
+        name, language = f"memory/{_day(self._now())}.md", self.language
         for said in note.said:
             heading = render("note_by_code", language, kind="said", day=said.day)
             self._add(name, heading, said.lines, origin)
@@ -231,7 +233,7 @@ async def _run(agent: Agent, user: str) -> None:
     try:
         await within(PIECE_SECONDS, agent.reply(UserMsg("user", user)))
     except StepLimitError:
-        # The calls of a piece are used up; what was written stands.
+        # The calls of a piece are used up; what was written stays.
         return
 
 

@@ -12,15 +12,15 @@ from assistant.messages.events import FlushFinished
 CLOSE_SECONDS = 20.0
 """How long shutdown waits; a flush that takes longer is cut and resumed at the next start."""
 
-TellFlush = Callable[[str, FlushFinished], None]
+EmitFlush = Callable[[str, FlushFinished], None]
 
 
 class FlushTasks:
     """Runs one flush at a time, oldest first, so that two never write the same fact at once."""
 
-    def __init__(self, flusher: Flusher, tell: TellFlush) -> None:
+    def __init__(self, flusher: Flusher, emit: EmitFlush) -> None:
         self._flusher = flusher
-        self._tell = tell
+        self._emit = emit
         self._tasks: dict[asyncio.Task[None], CompactionRecord] = {}
         self._known: set[str] = set()
         self._turn = asyncio.Lock()
@@ -35,7 +35,7 @@ class FlushTasks:
         task.add_done_callback(self._tasks.pop)
 
     def resume(self, session_id: str, compaction_id: str | None) -> None:
-        """Start again what was cut off in this conversation, whose context stands on that compaction."""
+        """Start again what was cut off in this conversation, whose context builds on that compaction."""
         for compaction in self._flusher.pending(session_id, compaction_id):
             self.start(compaction)
 
@@ -67,4 +67,4 @@ class FlushTasks:
     async def _flush(self, compaction: CompactionRecord) -> None:
         async with self._turn:
             state = await self._flusher.flush(compaction)
-        self._tell(compaction.session_id, FlushFinished(compaction.compaction_id, state))
+        self._emit(compaction.session_id, FlushFinished(compaction.compaction_id, state))

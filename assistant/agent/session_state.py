@@ -1,24 +1,37 @@
-"""Journal → session file → the agent's state: the one order in which a conversation changes on disk.
+"""What one conversation is: its session, its agent's state, and the one order in which both change on disk.
 
-Nothing here awaits, so no cancellation can fall between two of its steps. Where a step fails, the state before stands.
+The order is journal → session file → the agent's state. Nothing here awaits, so no cancellation can fall between two of
+its steps. Where a step fails, the state before it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from agentscope.state import AgentState
+from pydantic import ValidationError
 
-from assistant.agent.hooks.recall import without_recall
+from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
-from assistant.config.prompts import Language
-from assistant.errors import CompactionError
-from assistant.messages.blocks import BlockKey, Msg, TextBlock, UserMsg, block_keys, block_text, copy_with_blocks
+from assistant.config.clock import Clock
+from assistant.config.prompts import Language, language_of
+from assistant.messages.blocks import (
+    BlockKey,
+    HintBlock,
+    Msg,
+    TextBlock,
+    UserMsg,
+    block_keys,
+    block_text,
+    copy_with_blocks,
+)
 from assistant.messages.events import FinishReason, RecalledLine
-from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.journal import RECALL_SOURCE, Journal
 from assistant.storage.journal.rebuild import complete_messages, since_clear
 from assistant.storage.journal.rows import (
     BlockRow,
@@ -32,71 +45,123 @@ from assistant.storage.journal.rows import (
 )
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.sessions.sessions import Sessions
+from assistant.storage.workspace import Workspace
+
+_GUARDS_KEY = "compaction_guards"
+_LANGUAGE_MESSAGES = 5
+"""The newest messages of the person, whose language is that of the conversation."""
+
+log = logging.getLogger(__name__)
 
 
-class SessionKeeper:
-    """Keeps one conversation on disk in step with its agent's state."""
+class SessionState:
+    """The state of one session, and its commits; all that works on the conversation shares it."""
 
     def __init__(
         self,
         session: Session,
-        state: AgentState,
+        workspace: Workspace,
         journal: Journal,
         sessions: Sessions,
-        now: Callable[[], datetime],
-        language: Callable[[], Language],
+        clock: Clock,
+        set_language: Language | None,
     ) -> None:
+        """`set_language` wins over the language that the person writes in."""
         self.session = session
-        self.state = state
-        self._journal = journal
+        self.workspace = workspace
+        self.journal = journal
+        self.agent_state = _restored(session)
         self._sessions = sessions
-        self._now = now
-        self._language = language
+        self._clock = clock
+        self._set_language: Language | None = set_language
         self._known_pins: dict[BlockKey, Pin] = {}
-        state.session_id = session.session_id
+        self.agent_state.session_id = session.session_id
         self._swap(session)
+
+    @property
+    def session_id(self) -> str:
+        """Names the conversation for ever."""
+        return self.session.session_id
+
+    @property
+    def context(self) -> list[Msg]:
+        """The messages in the agent's context."""
+        return self.agent_state.context
+
+    @property
+    def turn_id(self) -> str:
+        """The id of the newest question, which names its turn; empty before the first."""
+        return next((message.id for message in reversed(self.context) if message.role == "user"), "")
+
+    @property
+    def language(self) -> Language:
+        """The language that is set, else that of what the person said lately."""
+        if self._set_language is not None:
+            return self._set_language
+        asked = (message for message in reversed(self.context) if message.role == "user")
+        newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
+        said = "\n".join(message.get_text_content() or "" for message in newest)
+        return language_of(said or self.session.summary)
+
+    @property
+    def guards(self) -> Guards:
+        """What holds the next compaction back; saved with the agent's state."""
+        stored = self.agent_state.middle_context.get(_GUARDS_KEY)
+        return Guards(**stored) if isinstance(stored, dict) else Guards()
+
+    @guards.setter
+    def guards(self, guards: Guards) -> None:
+        self.agent_state.middle_context[_GUARDS_KEY] = asdict(guards)
+
+    def now(self) -> datetime:
+        """The time now where the person is."""
+        return self._clock.now()
+
+    def at(self) -> str:
+        """The time now, as rows, records and events write it."""
+        return self.now().isoformat(timespec="milliseconds")
 
     def queue(self, message: Msg) -> None:
         """A message that has to wait is on disk at once; `waiting` finds it until its turn begins."""
         rows = [
-            QueuedRow(self.session.session_id, message.id, message.name, block, self.at(), message.created_at)
+            QueuedRow(self.session_id, message.id, message.name, block, self.at(), message.created_at)
             for block in message.content
             if isinstance(block, TextBlock)
         ]
-        self._journal.append(rows)
+        self.journal.append(rows)
 
     def waiting(self) -> list[Msg]:
         """The queued messages whose turn never began, oldest first."""
-        rows = since_clear(self._journal.rows(self.session.session_id, include_dropped=True))
+        rows = since_clear(self.journal.rows(self.session_id, include_dropped=True))
         gone = {row.key for row in rows if isinstance(row, BlockRow)}
         gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
         return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
 
     def start_turn(self, *messages: Msg) -> None:
-        """The user's message stands in the journal, and then in the context, before anything is done with it."""
+        """The user's message is in the journal, and then in the context, before anything is done with it."""
         # What healing put into the context comes first: it belongs to an older message.
-        self._journal.append_missing(self.session.session_id, self.session.user_id, [*self.state.context, *messages])
-        self.state.context.extend(messages)
+        self.journal.append_missing(self.session_id, self.session.user_id, [*self.context, *messages])
+        self.context.extend(messages)
 
     def keep(self) -> None:
         """Every block so far is in the journal, and the session file holds the context as it is."""
-        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
+        self.journal.append_missing(self.session_id, self.session.user_id, self.context)
         self._save(self._current())
 
     def recall(self, lines: tuple[RecalledLine, ...]) -> None:
         """The journal says what is handed over for the turn that begins; it is never part of the conversation."""
-        self._journal.append([RecalledRow(self.session.session_id, lines, self.at())])
+        self.journal.append([RecalledRow(self.session_id, lines, self.at())])
 
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
         """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""
-        self.state.context = without_recall(self.state.context)
-        row = TurnEndRow(self.session.session_id, turn_id, reason, error, self.at())
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        self.agent_state.context = _without_recall(self.context)
+        row = TurnEndRow(self.session_id, turn_id, reason, error, self.at())
+        self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
         self._save(self._current())
 
     def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [record])
+        self.journal.commit(self.session_id, self.session.user_id, self.context, [record])
         after = replace(
             self._current(), messages=list(messages), summary=record.summary, compaction_id=record.compaction_id
         )
@@ -106,25 +171,25 @@ class SessionKeeper:
     def replace_messages(self, messages: Sequence[Msg]) -> None:
         """The same blocks, some of them shortened; what they said in full is in the journal or an artifact already."""
         self.keep()
-        self.state.context = list(messages)
+        self.agent_state.context = list(messages)
 
-    def undo_compaction(self, fit: Callable[[Sequence[Msg], str], list[Msg]]) -> CompactionRecord:
-        """Take the newest compaction back and return it.
+    def messages_before(self, compaction: CompactionRecord) -> list[Msg]:
+        """The context as it would be without the newest compaction: what that folded comes back from the journal."""
+        self.journal.append_missing(self.session_id, self.session.user_id, self.context)
+        return complete_messages(self.context, self._rows(), compaction.parent_id)
 
-        `fit` gets the messages and the summary that would stand then, and returns the messages as they can stand in the
-        context; it raises `CompactionError` to refuse.
-        """
-        row = self.newest_compaction()
-        if row is None:
-            raise CompactionError("Nothing to undo: this conversation has not been compacted.")
-        self._journal.append_missing(self.session.session_id, self.session.user_id, self.state.context)
-        messages = fit(complete_messages(self.state.context, self._rows(), row.parent_id), row.previous_summary)
-        undone = UndoneRow(self.session.session_id, row.compaction_id, self.at())
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [undone])
-        after = replace(self._current(), messages=messages, summary=row.previous_summary, compaction_id=row.parent_id)
+    def undo_compaction(self, compaction: CompactionRecord, messages: Sequence[Msg]) -> None:
+        """The journal says that the newest compaction was taken back, then these messages are the context."""
+        undone = UndoneRow(self.session_id, compaction.compaction_id, self.at())
+        self.journal.commit(self.session_id, self.session.user_id, self.context, [undone])
+        after = replace(
+            self._current(),
+            messages=list(messages),
+            summary=compaction.previous_summary,
+            compaction_id=compaction.parent_id,
+        )
         self._save(after)
         self._swap(after)
-        return row
 
     def newest_compaction(self) -> CompactionRecord | None:
         """The record under the present summary; None when there is none."""
@@ -137,12 +202,12 @@ class SessionKeeper:
         """Blocks leave the context for good; the journal keeps them and says that they left."""
         self._write_dropped(keys, reason)
         gone = set(keys)
-        messages = [_without(message, gone) for message in self.state.context]
+        messages = [_without(message, gone) for message in self.context]
         self._leave(replace(self._current(), messages=[message for message in messages if message.content]))
 
     def clear(self) -> None:
         """Everything leaves the context, the summary too."""
-        self._write_dropped(block_keys(self.state.context), "clear")
+        self._write_dropped(block_keys(self.context), "clear")
         self._leave(replace(self._current(), messages=[], summary="", compaction_id=None))
 
     def rename(self, title: str) -> None:
@@ -160,7 +225,7 @@ class SessionKeeper:
         """The blocks of these keys as pins, in the order of the keys; a key the journal does not know is left out."""
         if not self._known_pins.keys() >= set(keys):
             # A row never changes, so the journal is read for pins that are new, not at every check.
-            rows = self._journal.rows(self.session.session_id, include_dropped=True)
+            rows = self.journal.rows(self.session_id, include_dropped=True)
             found = [row for row in rows if isinstance(row, BlockRow) and row.key in keys]
             self._known_pins |= {row.key: Pin(row.key, row.role, row.at, block_text(row.block)) for row in found}
         return [self._known_pins[key] for key in keys if key in self._known_pins]
@@ -168,15 +233,11 @@ class SessionKeeper:
     def render_summary(self, summary: str, messages: Sequence[Msg]) -> str:
         """What the model reads before the messages: the summary, and the pins that are not among them."""
         pins = self.pins_of(self.session.pins)
-        return write_summary_message(summary, pins_to_quote(pins, messages), self._language())
-
-    def at(self) -> str:
-        """The time now, as rows and records write it."""
-        return self._now().isoformat(timespec="milliseconds")
+        return write_summary_message(summary, pins_to_quote(pins, messages), self.language)
 
     def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
-        row = DroppedRow(self.session.session_id, tuple(keys), reason, self.at())
-        self._journal.commit(self.session.session_id, self.session.user_id, self.state.context, [row])
+        row = DroppedRow(self.session_id, tuple(keys), reason, self.at())
+        self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
 
     def _leave(self, after: Session) -> None:
         """A `dropped` row counts without the session file, so the state follows it even where the file cannot."""
@@ -185,23 +246,23 @@ class SessionKeeper:
         self._save(after)
 
     def _current(self) -> Session:
-        rest = self.state.model_dump(
+        rest = self.agent_state.model_dump(
             mode="json",
             # What the Read tool cached is read again when needed; it can be many megabytes.
             exclude={"context": True, "summary": True, "tool_context": {"read_file_cache"}},
         )
-        return replace(self.session, messages=list(self.state.context), agent_state=rest, updated_at=self.at())
+        return replace(self.session, messages=list(self.context), agent_state=rest, updated_at=self.at())
 
     def _save(self, session: Session) -> None:
         self._sessions.save(session)
         self.session = session
 
     def _swap(self, session: Session) -> None:
-        self.state.context = list(session.messages)
-        self.state.summary = self.render_summary(session.summary, self.state.context)
+        self.agent_state.context = list(session.messages)
+        self.agent_state.summary = self.render_summary(session.summary, self.context)
 
     def _rows(self) -> list[Row]:
-        return self._journal.rows(self.session.session_id)
+        return self.journal.rows(self.session_id)
 
 
 def _message_of(row: QueuedRow) -> Msg:
@@ -211,3 +272,27 @@ def _message_of(row: QueuedRow) -> Msg:
 def _without(message: Msg, gone: set[BlockKey]) -> Msg:
     kept = [block for block in message.content if BlockKey(message.id, block.type, block.id) not in gone]
     return message if len(kept) == len(message.content) else copy_with_blocks(message, kept)
+
+
+def _restored(session: Session) -> AgentState:
+    """The agent's state as the session file holds it; what was recalled for a turn that was cut is left out."""
+    context = _without_recall(session.messages)
+    try:
+        return AgentState.model_validate({**session.agent_state, "context": context})
+    except ValidationError:
+        # The words are what counts; the rest is the agent's own and is made again.
+        log.warning("the agent's state of conversation %s is damaged and was begun anew", session.session_id)
+        return AgentState(context=context)
+
+
+def _without_recall(messages: Sequence[Msg]) -> list[Msg]:
+    """The messages without recalled hints; a message that held nothing else is gone."""
+    kept = [_without_hints(message) for message in messages]
+    return [message for message in kept if message.content]
+
+
+def _without_hints(message: Msg) -> Msg:
+    blocks = [
+        block for block in message.content if not (isinstance(block, HintBlock) and block.source == RECALL_SOURCE)
+    ]
+    return message if len(blocks) == len(message.content) else copy_with_blocks(message, blocks)

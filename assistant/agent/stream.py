@@ -1,8 +1,8 @@
-"""AgentScope's stream of a reply, told as our events."""
+"""AgentScope's stream of a reply, translated into our events."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import assert_never
 
 from agentscope.event import (
@@ -56,27 +56,22 @@ class ReplyTranslator:
         self.input_tokens = 0
         self.output_tokens = 0
         self.finish_reason: FinishReason = "completed"
-        self.has_told = False
+        self.has_spoken = False
         """True once the newest model call brought text, or a call of a tool."""
 
-    async def translate(self, reply: AsyncIterator[AgentEvent | Msg]) -> AsyncIterator[Event]:
-        """Our events, as they come; events nobody needs are left out."""
-        async for event in reply:
-            if isinstance(event, Msg):
-                continue
-            for translated in self._translate_one(event):
-                yield translated
-
-    def _translate_one(self, event: AgentEvent) -> list[Event]:
+    def translate(self, event: AgentEvent | Msg) -> list[Event]:
+        """Our events for one of AgentScope's; none for an event nobody needs."""
         match event:
+            case Msg():
+                pass
             case ModelCallStartEvent():
                 self.unsaved_text = self.unsaved_thinking = ""
-                self.has_told = False
+                self.has_spoken = False
             case TextBlockDeltaEvent(delta="") | ThinkingBlockDeltaEvent(delta=""):
                 pass
             case TextBlockDeltaEvent():
                 self.unsaved_text += event.delta
-                self.has_told = True
+                self.has_spoken = True
                 return [TextDelta(event.block_id, event.delta)]
             case ThinkingBlockDeltaEvent():
                 self.unsaved_thinking += event.delta
@@ -119,7 +114,7 @@ class ReplyTranslator:
 
 
 def finished_event(block: ToolResultBlock) -> ToolFinished:
-    """How a tool result is told."""
+    """The event of a tool result."""
     return ToolFinished(
         call_id=block.id,
         name=block.name,
@@ -131,7 +126,7 @@ def finished_event(block: ToolResultBlock) -> ToolFinished:
 
 
 def asked_event(call: ToolCallBlock, reason: str) -> ApprovalRequested:
-    """How a call that waits for the person is told."""
+    """The event of a call that waits for the person."""
     shown = storable(preview(call.name, call_arguments(call)))
     return ApprovalRequested(call.id, call.name, call.input, shown, storable(reason))
 

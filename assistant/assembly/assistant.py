@@ -8,21 +8,20 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
-from assistant.agent.compactor import make_ask
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
+from assistant.agent.summariser import make_ask
 from assistant.agent.tools.mcp_servers import McpTools, open_servers, read_servers
-from assistant.assembly.conversation_factory import Opening
-from assistant.assembly.home import Store, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
+from assistant.assembly.conversation_factory import ConversationFactory, Models
+from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.compaction.policy import CompactionPolicy
+from assistant.compaction.record import CompactionRecord
 from assistant.config.prompts import Language, language_of
 from assistant.config.settings import Settings, load_settings
-from assistant.conversation.commands import COMMANDS, Command, submit
+from assistant.conversation.commands import COMMANDS, Command, Submitted, submit
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
-from assistant.conversation.past import told_change
-from assistant.errors import HomeInUseError
-from assistant.index.memory_index import MemoryIndex
+from assistant.conversation.past import change_event
 from assistant.memory.log import MemoryChange
 from assistant.memory.needless_lines import TidyProposal
 from assistant.memory.tidy import (
@@ -56,39 +55,54 @@ class Assistant:
 
     def __init__(
         self,
-        settings: Settings,
-        store: Store,
+        home: Home,
         model: ChatModel,
         compactor: ChatModel | None,
-        index: MemoryIndex,
-        other_owner: HomeInUseError | None = None,
         read_settings: ReadSettings | None = None,
         outside: McpTools | None = None,
     ) -> None:
-        """`other_owner` says who owns the home where this process does not; `read_settings` reads them once more.
-
-        `outside` are the tools of the owner's MCP servers.
-        """
-        self.settings = settings
-        self.store = store
-        self.index = index
-        self.model = model
-        self.other_owner = other_owner
-        self.is_recall_on = settings.recall == "on"
-        """The person's switch; it begins as the settings say and holds until the program ends."""
-        self._compactor = compactor
-        self._outside = outside or McpTools()
-        self._read_settings = read_settings or partial(load_settings, settings.home)
-        self.counter = TokenCounter(model.vocabulary)
-        self.memory_log, self.notes = store.memory_log, store.notes
-        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        """`read_settings` reads the settings once more; `outside` are the tools of the owner's MCP servers."""
+        self.store, self.index = home.store, home.index
+        self.other_owner = home.other_owner
+        """Says who owns the home where this process does not."""
+        self._read_settings = read_settings or partial(load_settings, home.settings.home)
+        self.memory_log, self.notes = home.store.memory_log, home.store.notes
+        models = Models(model, compactor, TokenCounter(model.vocabulary))
+        self._factory = ConversationFactory(
+            home.settings, models, home.store, home.index, outside or McpTools(), self._flush_later
+        )
+        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         self.commands: dict[str, Command] = {**COMMANDS}
         """The slash commands by name; a program may add its own."""
         self._guests: dict[str, Assistant] = {}
-        self.conversations = Conversations(store.sessions, self._open_conversation, model.who_answers)
-        self.forgetter = make_forgetter(store, index, self._end_all)
-        self.trash = make_trash(store, index, self._stop_flushes)
-        self.notes.on_change.append(in_this_loop(self._tell_change))
+        self.conversations = Conversations(home.store.sessions, self._open_conversation, model.who_answers)
+        self.forgetter = make_forgetter(home.store, home.index, self._end_all)
+        self.trash = make_trash(home.store, home.index, self._stop_flushes)
+        self.notes.on_change.append(in_this_loop(self._emit_change))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._factory.settings
+
+    @property
+    def model(self) -> ChatModel:
+        """The model that answers."""
+        return self._factory.models.answering
+
+    @property
+    def counter(self) -> TokenCounter:
+        """What counts tokens for the model that answers."""
+        return self._factory.models.counter
+
+    @property
+    def is_recall_on(self) -> bool:
+        """The person's switch of the search before each turn."""
+        return self._factory.is_recall_on
+
+    @is_recall_on.setter
+    def is_recall_on(self, is_on: bool) -> None:
+        self._factory.is_recall_on = is_on
 
     @property
     def workspace(self) -> Workspace:
@@ -98,31 +112,17 @@ class Assistant:
     @property
     def policy(self) -> CompactionPolicy:
         """The compaction numbers of a new conversation."""
-        return self._opening.policy
+        return self._factory.policy
 
     @property
     def has_file_tools(self) -> bool:
         """True where conversations get shell and file tools."""
-        return self._opening.has_file_tools
+        return self._factory.has_file_tools
 
     @property
     def can_recall(self) -> bool:
         """True where memory can be searched before each turn."""
-        return self._opening.can_recall
-
-    @property
-    def _opening(self) -> Opening:
-        return Opening(
-            settings=self.settings,
-            store=self.store,
-            index=self.index,
-            model=self.model,
-            compactor=self._compactor,
-            outside=self._outside,
-            counter=self.counter,
-            is_recall_on=lambda: self.is_recall_on,
-            on_compacted=self.flushes.start,
-        )
+        return self._factory.can_recall
 
     def owner_of(self, session_id: str) -> Assistant:
         """The assistant in whose home a conversation is: that of a guest for a guest, else this one."""
@@ -139,20 +139,19 @@ class Assistant:
             self.conversations.let_go(guest)
             del self._guests[guest.session_id]
 
-    async def submit(self, conversation: Conversation, text: str, /) -> Conversation:
-        """Run a slash command or ask; returns the conversation the person is in then."""
+    async def submit(self, conversation: Conversation, text: str, /) -> Submitted:
+        """Run a slash command or ask: the front door of page, terminal and notebook."""
         forgetter = self.owner_of(conversation.session_id).forgetter
         return await submit(self.conversations, conversation, text, forgetter, self.commands)
 
     async def reconnect_model(self) -> None:
-        """Look for a model anew, with the settings as they are now; open conversations go on with what is found."""
+        """Look for a model again, with the settings as they are now; open conversations go on with what is found."""
         settings = self._read_settings()
         model = await connect_model(settings)
         compactor = await connect_compactor(settings, model)
         await self.close()
-        self.settings, self.model, self._compactor = settings, model, compactor
-        self.counter = TokenCounter(model.vocabulary)
-        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self._factory.use(settings, Models(model, compactor, TokenCounter(model.vocabulary)))
+        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         self.conversations.reopen(model.who_answers)
 
     async def test_connection(self) -> ConnectionReport:
@@ -176,7 +175,7 @@ class Assistant:
         The notice says whether the model was asked.
         """
         notes = [self.notes.read(name) for name in names]
-        fit = self._compactor if self.settings.memory == "on" else None
+        fit = self._factory.models.compacting if self.settings.memory == "on" else None
         model = TidyModel(make_ask(fit.model), fit.window_tokens // 2, self.counter.text) if fit else None
         return await propose_with_model(notes, model, self._home_language())
 
@@ -196,11 +195,11 @@ class Assistant:
         await self.conversations.close()
         await self.flushes.close()
         await self.model.close()
-        if self._compactor is not None:
-            await self._compactor.close()
+        if (compactor := self._factory.models.compacting) is not None:
+            await compactor.close()
 
     async def _end_all(self) -> None:
-        """No turn and no flush runs on return: what they were told must not be written after it was forgotten.
+        """No turn and no flush runs on return: what they were given must not be written after it was forgotten.
 
         What was cut goes on from the journal, when its conversation is opened again. Raises `HomeInUseError` where
         another process owns the home.
@@ -209,7 +208,7 @@ class Assistant:
             raise self.other_owner
         await self.conversations.close()
         await self.flushes.cut()
-        self.flushes = FlushTasks(self._make_flusher(), self._tell_flush)
+        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         await self.conversations.close()
 
     async def _stop_flushes(self, session_ids: set[str]) -> None:
@@ -217,20 +216,21 @@ class Assistant:
         await self.flushes.cut_of(session_ids)
 
     def _make_flusher(self) -> Flusher:
-        fit = self._compactor if self.settings.memory == "on" else None
+        fit = self._factory.models.compacting if self.settings.memory == "on" else None
         return Flusher(
-            model=FlushModel(fit.model, fit.window_tokens) if fit else None,
+            model=FlushModel(fit.model, fit.window_tokens, self.counter) if fit else None,
             notes=self.notes,
-            memory_log=self.memory_log,
             journal=self.store.journal,
             workspace=self.workspace,
-            counter=self.counter,
             language=self._home_language,
             now=self.store.clock.now,
         )
 
+    def _flush_later(self, compaction: CompactionRecord) -> None:
+        self.flushes.start(compaction)
+
     def _open_conversation(self, session: Session) -> Conversation:
-        conversation = self._opening.open(session)
+        conversation = self._factory.open(session)
         self.flushes.resume(session.session_id, session.compaction_id)
         return conversation
 
@@ -240,11 +240,11 @@ class Assistant:
             return self.settings.language
         return language_of("".join(read_any_text(self.workspace.root / name) for name in MEMORY_FILES))
 
-    def _tell_change(self, change: MemoryChange) -> None:
+    def _emit_change(self, change: MemoryChange) -> None:
         if conversation := self.conversations.opened(change.session_id):
-            conversation.emit(told_change(change))
+            conversation.emit(change_event(change))
 
-    def _tell_flush(self, session_id: str, event: FlushFinished) -> None:
+    def _emit_flush(self, session_id: str, event: FlushFinished) -> None:
         if conversation := self.conversations.opened(session_id):
             conversation.emit(event)
 
@@ -285,9 +285,7 @@ async def open_assistant(
             workspace = home.store.workspace
             listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
             outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
-        assistant = Assistant(
-            settings, home.store, model, compactor, home.index, home.other_owner, read_settings, outside
-        )
+        assistant = Assistant(home, model, compactor, read_settings, outside)
         stack.push_async_callback(assistant.close)
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))

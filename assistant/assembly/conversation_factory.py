@@ -1,44 +1,33 @@
-"""How a conversation is put together: its tools, its prompt, its context, its agent with all hooks."""
+"""How a conversation is put together: its state, its tools, its window, its loop."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.agent.build import build_agent, restore_state
-from assistant.agent.compactor import make_ask
-from assistant.agent.context import Context
-from assistant.agent.hooks.approval import ApprovalHook
-from assistant.agent.hooks.arguments import ArgumentsHook
-from assistant.agent.hooks.compaction import MemoryCompactionHook
-from assistant.agent.hooks.output_limit import OutputLimitHook
+from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.recall import RecallHook
-from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
-from assistant.agent.hooks.tool_results import ToolResultHook
-from assistant.agent.hooks.whole_calls import WholeCallHook
-from assistant.agent.runner import AgentRunner
-from assistant.agent.session_state import SessionKeeper
+from assistant.agent.loop import AgentLoop
+from assistant.agent.session_state import SessionState
+from assistant.agent.summariser import Summariser, make_ask
 from assistant.agent.tools.approvals import Rules
 from assistant.agent.tools.mcp_servers import McpTools
-from assistant.agent.tools.memory_tools import MemoryDesk, memory_tools
-from assistant.agent.tools.skills import SkillShelf, skill_files
+from assistant.agent.tools.memory_tools import MemoryTools
+from assistant.agent.tools.skills import SkillLoader, skill_files
 from assistant.agent.tools.tool_backend import ToolBackend
-from assistant.agent.tools.toolkit import build_toolkit
+from assistant.agent.tools.toolkit import AgentTools, build_toolkit
+from assistant.agent.window import ContextWindow
 from assistant.assembly.home import Store
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
-from assistant.config.prompts import Language, language_of
 from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.event_log import EventLog
-from assistant.conversation.turns import Turns
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import Origin
-from assistant.messages.blocks import Msg
 from assistant.messages.events import Notice
 from assistant.messages.tokens import TokenCounter
 from assistant.models.chat import ChatModel
@@ -49,39 +38,55 @@ SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
 OFFLINE_PATIENCE_SECONDS = 30.0
 """How long the built-in assistant waits for the index when it has only just been opened."""
-_LANGUAGE_MESSAGES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """What all conversations of a home stand on, and what each may do with this model and these settings."""
+class Models:
+    """The model that answers, the one that summarises and writes memory where one is fit, and what counts tokens."""
 
-    settings: Settings
-    store: Store
-    index: MemoryIndex
-    model: ChatModel
-    compactor: ChatModel | None
-    outside: McpTools
-    """The tools of the owner's MCP servers."""
+    answering: ChatModel
+    compacting: ChatModel | None
     counter: TokenCounter
-    is_recall_on: Callable[[], bool]
-    on_compacted: Callable[[CompactionRecord], None]
+
+
+class ConversationFactory:
+    """Opens the conversations of a home, each with what the settings and the models allow it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Models,
+        store: Store,
+        index: MemoryIndex,
+        outside: McpTools,
+        on_compacted: Callable[[CompactionRecord], None],
+    ) -> None:
+        """`outside` are the tools of the owner's MCP servers."""
+        self.settings = settings
+        self.models = models
+        self.is_recall_on = settings.recall == "on"
+        """The person's switch; it begins as the settings say and holds until the program ends."""
+        self._store = store
+        self._index = index
+        self._outside = outside
+        self._on_compacted = on_compacted
 
     @property
     def policy(self) -> CompactionPolicy:
         """The compaction numbers of a new conversation."""
-        return policy_for(self.settings.policy, self.model.window_tokens, overrides_of(self.settings))
+        return policy_for(self.settings.policy, self.models.answering.window_tokens, overrides_of(self.settings))
 
     @property
     def has_file_tools(self) -> bool:
         """False where tools are off, the model calls none, or the window is too small for their schemas."""
-        is_able = self.model.calls_tools and self.model.window_tokens >= SMALL_WINDOW_TOKENS
+        model = self.models.answering
+        is_able = model.calls_tools and model.window_tokens >= SMALL_WINDOW_TOKENS
         return self.settings.tools != "off" and is_able
 
     @property
     def has_memory_tools(self) -> bool:
         """False where memory is off or the model calls no tools."""
-        return self.settings.memory == "on" and self.model.calls_tools
+        return self.settings.memory == "on" and self.models.answering.calls_tools
 
     @property
     def artifact_reader(self) -> ArtifactReader:
@@ -91,139 +96,71 @@ class Opening:
     @property
     def can_recall(self) -> bool:
         """False where memory is off, and for the offline assistant, which looks by itself."""
-        return self.settings.memory == "on" and self.model.is_language_model
+        return self.settings.memory == "on" and self.models.answering.is_language_model
+
+    def use(self, settings: Settings, models: Models) -> None:
+        """Open conversations with other settings and models from now on."""
+        self.settings = settings
+        self.models = models
 
     def open(self, session: Session) -> Conversation:
         """The conversation of a session, with what was queued when it was closed."""
-        store, events, state = self.store, EventLog(), restore_state(session)
-
-        def language() -> Language:
-            return self._language_of(state.context, session.summary)
-
-        keeper = SessionKeeper(session, state, store.journal, store.sessions, store.clock.now, language)
-        rules = Rules(self.settings.tools, store.workspace.root, store.workspace.files_folder)
-        desk = self._desk(keeper, language)
-        skills_folder = store.workspace.skills_folder
-        toolkit = build_toolkit(
-            backend=self._tool_backend(keeper),
-            start_folder=store.workspace.files_folder,
-            skills=SkillShelf(skills_folder, events.emit) if skill_files(skills_folder) else None,
-            language=language(),
-            has_file_tools=self.has_file_tools,
-            own_tools=memory_tools(desk) if self.has_memory_tools else [],
-            outside_tools=self.outside.tools,
-        )
-        prompt = SystemPromptHook(self._prompt_source(language), events.emit)
-        context = Context(
-            keeper=keeper,
-            toolkit=toolkit,
-            prompt=prompt,
-            policy=self.policy,
-            counter=self.counter,
-            artifacts=store.artifacts,
-            artifact_reader=self.artifact_reader,
-            workspace=store.workspace,
-            ask=make_ask(self.compactor.model) if self.compactor else None,
-            summariser_window_tokens=self.compactor.window_tokens if self.compactor else None,
-            language=language,
-            emit=events.emit,
-            on_compacted=self.on_compacted,
-        )
-        compaction = MemoryCompactionHook(context)
-        recall = self._recall(language) if self.can_recall else None
-        steps = StepHook(keeper.keep, self.settings.max_steps)
-        hooks = [
-            WholeCallHook(language),
-            prompt,
-            compaction,
-            *([recall] if recall else []),
-            steps,
-            OutputLimitHook(language),
-            ArgumentsHook(language),
-            ApprovalHook(rules, language),
-            ToolResultHook(context.cap),
-        ]
-        runner = AgentRunner(build_agent(self.model.model, toolkit, state, hooks), rules)
-        turns = Turns(
-            keeper=keeper,
-            runner=runner,
-            journal=store.journal,
-            events=events,
-            context=context,
-            steps=steps,
-            recall=recall,
-            workspace=store.workspace,
-            language=language,
-            now=store.clock.now,
-        )
-        conversation = Conversation(
-            keeper=keeper,
-            runner=runner,
-            turns=turns,
-            context=context,
-            compaction=compaction,
-            desk=desk,
-            journal=store.journal,
-            memory_log=store.memory_log,
-            events=events,
-            workspace=store.workspace,
-            language=language,
-            now=store.clock.now,
-        )
-        for problem in self.outside.problems if self.has_file_tools else ():
+        state = self._state_of(session)
+        events = EventLog()
+        memory = self._memory_for(state)
+        tools = self._tools_for(state, memory, events)
+        window = self._window_for(state, tools, events)
+        compactor = Compactor(state, window, self._summariser(), events.emit, self._on_compacted)
+        recall = self._recall_for(state) if self.can_recall else None
+        loop = AgentLoop(state, self.models.answering.model, tools, compactor, recall, self.settings.max_steps)
+        conversation = Conversation(state, loop, compactor, events, memory)
+        for problem in self._outside.problems if self.has_file_tools else ():
             conversation.emit_kept(Notice(problem))
         conversation.take_up_queued()
         return conversation
 
-    def _desk(self, keeper: SessionKeeper, language: Callable[[], Language]) -> MemoryDesk:
-        store = self.store
-        return MemoryDesk(
-            notes=store.notes,
-            index=self.index,
-            artifacts=store.artifacts,
-            session_id=keeper.session.session_id,
-            turn_id=lambda: _turn_id(keeper.state.context),
-            context_ids=lambda: {message.id for message in keeper.state.context},
-            language=language,
-            now=store.clock.now,
-            trashed_ids=store.journal.deleted_ids,
-            # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
-            patience_seconds=0.0 if self.model.is_language_model else OFFLINE_PATIENCE_SECONDS,
-        )
+    def _state_of(self, session: Session) -> SessionState:
+        store, chosen = self._store, self.settings.language
+        language = None if chosen == "auto" else chosen
+        return SessionState(session, store.workspace, store.journal, store.sessions, store.clock, language)
 
-    def _tool_backend(self, keeper: SessionKeeper) -> ToolBackend:
-        workspace, notes = self.store.workspace, self.store.notes
+    def _memory_for(self, state: SessionState) -> MemoryTools:
+        # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
+        patience_seconds = 0.0 if self.models.answering.is_language_model else OFFLINE_PATIENCE_SECONDS
+        return MemoryTools(state, self._store.notes, self._index, self._store.artifacts, patience_seconds)
+
+    def _tools_for(self, state: SessionState, memory: MemoryTools, events: EventLog) -> AgentTools:
+        workspace = state.workspace
+        has_skills = bool(skill_files(workspace.skills_folder))
+        toolkit = build_toolkit(
+            backend=self._tool_backend(state),
+            start_folder=workspace.files_folder,
+            skills=SkillLoader(workspace.skills_folder, events.emit) if has_skills else None,
+            language=state.language,
+            has_file_tools=self.has_file_tools,
+            own_tools=memory.for_model() if self.has_memory_tools else [],
+            outside_tools=self._outside.tools,
+        )
+        rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
+        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader)
+
+    def _tool_backend(self, state: SessionState) -> ToolBackend:
+        workspace, notes = state.workspace, self._store.notes
 
         def write_memory(path: Path, text: str) -> None:
             name = workspace.relative_name(path)
-            origin = Origin("assistant", keeper.session.session_id, _turn_id(keeper.state.context))
-            notes.save(name, text, notes.read(name).digest, origin)
+            notes.save(name, text, notes.read(name).digest, Origin("assistant", state.session_id, state.turn_id))
 
         return ToolBackend(workspace.root, workspace.files_folder, workspace.is_memory_file, write_memory)
 
-    def _prompt_source(self, language: Callable[[], Language]) -> PromptSource:
-        return PromptSource(
-            workspace=self.store.workspace,
-            language=language,
-            today=lambda: self.store.clock.now().date(),
-            has_tools=self.has_file_tools,
-            max_tokens=self.policy.threshold // 2,
-            count=self.counter.text,
-            read_text=read_any_text,
-        )
+    def _window_for(self, state: SessionState, tools: AgentTools, events: EventLog) -> ContextWindow:
+        policy, counter = self.policy, self.models.counter
+        source = PromptSource(state, self.has_file_tools, policy.threshold // 2, counter.text, read_any_text)
+        return ContextWindow(state, tools, SystemPromptHook(source, events.emit), policy, counter, events.emit)
 
-    def _recall(self, language: Callable[[], Language]) -> RecallHook:
-        return RecallHook(self.index, language, self.counter.text, self.is_recall_on, self.store.journal.deleted_ids)
+    def _summariser(self) -> Summariser | None:
+        fit = self.models.compacting
+        return Summariser(make_ask(fit.model), fit.window_tokens) if fit else None
 
-    def _language_of(self, messages: Sequence[Msg], summary: str) -> Language:
-        """The one that is set, else that of what the person said lately."""
-        if self.settings.language != "auto":
-            return self.settings.language
-        asked = (message for message in reversed(messages) if message.role == "user")
-        newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
-        return language_of("\n".join(message.get_text_content() or "" for message in newest) or summary)
-
-
-def _turn_id(messages: Sequence[Msg]) -> str:
-    """The newest question's id, which names its turn."""
-    return next((message.id for message in reversed(messages) if message.role == "user"), "")
+    def _recall_for(self, state: SessionState) -> RecallHook:
+        return RecallHook(state, self._index, self.models.counter.text, lambda: self.is_recall_on)

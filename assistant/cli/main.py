@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from getpass import getpass
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assistant.assembly.sample.sample import Pace
     from assistant.config.prompts import Language
     from assistant.conversation.conversation import Conversation
+    from assistant.conversation.event_log import NumberedEvent
 
 _MAX_HITS = 1000
 DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
@@ -314,12 +315,11 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
     print(f"{assistant.model.who_answers}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
-        start = conversation.next_number
-        moved = await assistant.submit(conversation, text)
-        if moved is not conversation:
-            conversation, start = moved, 0
+        submitted = await assistant.submit(conversation, text)
+        if submitted.conversation is not conversation:
+            conversation = submitted.conversation
             print(f"— {conversation.title or conversation.session_id}")
-        code = await _print_events(conversation, start, options.json)
+        code = await _print_events(conversation, submitted.events, options.json)
         while code == AWAITING_APPROVAL:
             is_allowed = options.yes or (await _input("allow once? [y/N] ") or "").strip().lower() in {"y", "yes", "是"}
             code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
@@ -327,21 +327,20 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
-    start = conversation.next_number
-    current = await assistant.submit(conversation, text)
-    return await _print_events(current, start if current is conversation else 0, as_json)
+    submitted = await assistant.submit(conversation, text)
+    return await _print_events(submitted.conversation, submitted.events, as_json)
 
 
 async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
-    start = conversation.next_number
+    events = conversation.follow_until_idle(conversation.next_number)
     for approval in conversation.approvals():
         conversation.answer(approval.call_id, is_allowed)
-    return await _print_events(conversation, start, as_json)
+    return await _print_events(conversation, events, as_json)
 
 
-async def _print_events(conversation: Conversation, start: int, as_json: bool) -> int:
+async def _print_events(conversation: Conversation, events: AsyncGenerator[NumberedEvent], as_json: bool) -> int:
     code = DONE
-    async for numbered in conversation.follow_until_idle(start):
+    async for numbered in events:
         event = numbered.event
         _print_event(event, as_json)
         if isinstance(event, TurnFailed):

@@ -22,7 +22,7 @@ from assistant.messages.events import (
 
 if TYPE_CHECKING:
     # What works on a home without a model starts without the agent: it is most of the time of a start.
-    from assistant.agent.context import CompactionPreview
+    from assistant.agent.compactor import CompactionPreview
 
 _SHOWN_CHARS = 300
 

@@ -1,18 +1,18 @@
-"""Slash commands, and `respond`: the one front door for whatever a person types."""
+"""Slash commands, and `submit`: the one front door of page, terminal and notebook for what a person types."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
+from assistant.conversation.event_log import NumberedEvent
 from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.memory.forget.forgetter import Forgetter, chosen_items, preview_lines, receipt_text
 from assistant.memory.notes import OWNER_WRITER
-from assistant.messages.events import ContextCompressed, Event, Notice, TurnStarted
+from assistant.messages.events import ContextCompressed, Notice, TurnStarted
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
@@ -41,60 +41,58 @@ class Command:
     run: Callable[[Call], Awaitable[Conversation]]
 
 
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What came of a message or command: the conversation the person is in now, and what is emitted in it.
+
+    The events end when nothing runs any more. Of another conversation than before they are all that can be followed.
+    """
+
+    conversation: Conversation
+    events: AsyncGenerator[NumberedEvent]
+
+
 async def submit(
     conversations: Conversations,
     conversation: Conversation,
     text: str,
     forgetter: Forgetter,
     commands: Mapping[str, Command],
-) -> Conversation:
-    """Run one of the commands or queue a message; returns the conversation the person is in then.
-
-    What a command has to say comes as `Notice` events of that conversation.
-    """
+) -> Submitted:
+    """Run one of the commands or queue a message; what a command has to say comes as `Notice` events."""
+    # Before anything runs, so that no event of it can be missed.
+    events = conversation.follow_until_idle(conversation.next_number)
     typed = text.strip()
     name, _, argument = typed.partition(" ")
-    if not typed.startswith("/") or "/" in name[1:]:
-        if typed:
-            _ask(conversation, text)
-        return conversation
-    command = commands.get(name[1:].lower())
+    if name.startswith("/") and "/" not in name[1:]:
+        current = await _run(name, Call(conversations, conversation, argument.strip(), forgetter, commands))
+        if current is not conversation:
+            return Submitted(current, current.follow_until_idle(0))
+    elif typed:
+        try:
+            conversation.ask(text)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            conversation.emit(
+                Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}")
+            )
+    return Submitted(conversation, events)
+
+
+async def _run(name: str, call: Call) -> Conversation:
+    command = call.commands.get(name[1:].lower())
     if command is None:
-        nearest = difflib.get_close_matches(name[1:].lower(), commands, n=1)
+        nearest = difflib.get_close_matches(name[1:].lower(), call.commands, n=1)
         hint = f"Did you mean /{nearest[0]}?" if nearest else "/help lists the commands."
-        conversation.emit(Notice(f"There is no command {name}. {hint}"))
-        return conversation
+        call.conversation.emit(Notice(f"There is no command {name}. {hint}"))
+        return call.conversation
     try:
-        return await command.run(Call(conversations, conversation, argument.strip(), forgetter, commands))
+        return await command.run(call)
     except PalimpsestError as error:
-        conversation.emit(Notice(str(error)))
-        return conversation
+        call.conversation.emit(Notice(str(error)))
     except OSError as error:
-        conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
-        return conversation
-
-
-def _ask(conversation: Conversation, text: str) -> None:
-    try:
-        conversation.ask(text)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        conversation.emit(Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}"))
-
-
-async def respond(
-    conversations: Conversations, conversation: Conversation, text: str, forgetter: Forgetter
-) -> AsyncGenerator[Event]:
-    """Submit and yield the events up to the end of what it started."""
-    # Before anything runs, so that nothing of it can be missed.
-    told = conversation.follow_until_idle(conversation.next_number)
-    open_before = conversations.all_open()
-    current = await submit(conversations, conversation, text, forgetter, COMMANDS)
-    if current is not conversation:
-        told = current.follow_until_idle(current.next_number if current in open_before else 0)
-    async with aclosing(told):
-        async for numbered in told:
-            yield numbered.event
+        call.conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+    return call.conversation
 
 
 async def _compact(call: Call) -> Conversation:
@@ -171,7 +169,7 @@ async def _pin(call: Call) -> Conversation:
 async def _remember(call: Call) -> Conversation:
     if not call.argument:
         raise PalimpsestError("/remember TEXT writes the text into MEMORY.md.")
-    change = call.conversation.desk.save(call.argument, writer=OWNER_WRITER)
+    change = call.conversation.memory.save(call.argument, writer=OWNER_WRITER)
     text = f"Remembered in {change.path}." if change else "It stands there already."
     call.conversation.emit(Notice(text, "info"))
     return call.conversation
@@ -180,7 +178,7 @@ async def _remember(call: Call) -> Conversation:
 async def _memory(call: Call) -> Conversation:
     if not call.argument:
         raise PalimpsestError("/memory QUERY searches memory and past conversations.")
-    answer = await call.conversation.desk.index.search(call.argument, _MEMORY_HITS)
+    answer = await call.conversation.memory.index.search(call.argument, _MEMORY_HITS)
     lines = [f"{hit.path}:{hit.first_line}  {_short(hit.snippet)}" for hit in answer.hits]
     notices = [f"({notice})" for notice in answer.notices]
     call.conversation.emit(Notice("\n".join([*(lines or ["Nothing was found."]), *notices]), "info"))
@@ -196,8 +194,8 @@ async def _forget(call: Call) -> Conversation:
             notice = Notice(receipt_text(await call.forgetter.forget(chosen)), "info")
         except PalimpsestError as error:
             notice = Notice(str(error))
-        # It was closed for this and is read anew, and so are its readers.
-        conversation = _read_anew(call.conversations, session_id)
+        # It was closed for this and is read again, and so do its readers.
+        conversation = _read_again(call.conversations, session_id)
         conversation.emit_kept(notice)
         return conversation
     preview = await call.forgetter.find(call.argument)
@@ -237,7 +235,7 @@ async def _help(call: Call) -> Conversation:
     return call.conversation
 
 
-def _read_anew(conversations: Conversations, session_id: str) -> Conversation:
+def _read_again(conversations: Conversations, session_id: str) -> Conversation:
     try:
         return conversations.open(session_id)
     except SessionNotFoundError:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
+CarryOut = Callable[[Job], Coroutine[object, object, None]]
 
 
 class JobQueue(Generic[Job]):
     """Never two at once. `carry_out` raises nothing; `on_end` is called after each job, once the next has its task."""
 
-    def __init__(self, carry_out: Callable[[Job], Awaitable[None]], on_end: Callable[[], None], name: str) -> None:
+    def __init__(self, carry_out: CarryOut[Job], on_end: Callable[[], None], name: str) -> None:
         self._carry_out = carry_out
         self._on_end = on_end
         self._name = name
         self._waiting: deque[Job] = deque()
         self._task: asyncio.Task[None] | None = None
-        self._begun = asyncio.Event()
         self._is_stopping = False
         self._is_closed = False
 
@@ -39,20 +39,26 @@ class JobQueue(Generic[Job]):
         return tuple(self._waiting)
 
     def add(self, job: Job, *, is_next: bool = False) -> None:
-        """Run a job after those that wait, or before them."""
-        if is_next:
-            self._waiting.appendleft(job)
-        else:
-            self._waiting.append(job)
-        self._start_next()
+        """Run a job now, or after those that wait, or before them; a closed queue lets go of it."""
+        if self._is_closed:
+            return
+        if self._task is not None:
+            if is_next:
+                self._waiting.appendleft(job)
+            else:
+                self._waiting.append(job)
+            return
+        self._is_stopping = False
+        self._task = asyncio.create_task(self._carry_out(job), name=self._name)
+        self._task.add_done_callback(self._end)
 
     async def stop(self) -> None:
         """Cancel the running job and return when it has ended; those that wait go on."""
         task = self._task
         if task is None:
             return
-        # A task that is cancelled before its first step never runs at all, and its job would be lost.
-        await self._begun.wait()
+        # A task that is cancelled before its first step never runs at all, and its job would be lost; here it has run.
+        await asyncio.sleep(0)
         if self._task is task and not self._is_stopping:
             # Once: a second cancellation would cut off the cleaning up of the first.
             self._is_stopping = True
@@ -65,18 +71,8 @@ class JobQueue(Generic[Job]):
         self._waiting.clear()
         await self.stop()
 
-    def _start_next(self) -> None:
-        if self._task is not None or not self._waiting or self._is_closed:
-            return
-        self._begun, self._is_stopping = asyncio.Event(), False
-        self._task = asyncio.create_task(self._run(self._waiting.popleft()), name=self._name)
-        self._task.add_done_callback(self._end)
-
-    async def _run(self, job: Job) -> None:
-        self._begun.set()
-        await self._carry_out(job)
-
     def _end(self, _: asyncio.Task[None]) -> None:
         self._task = None
-        self._start_next()
+        if self._waiting:
+            self.add(self._waiting.popleft())
         self._on_end()

@@ -9,14 +9,7 @@ from assistant.messages.blocks import Msg
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A message of the person."""
-
-    message: Msg
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Reply to a message whose turn has begun."""
+    """Reply to a message of the person, whose turn begins now where it has not begun yet."""
 
     message: Msg
 
@@ -31,7 +24,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on from where the context stands."""
+    """Go on from the context as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +41,13 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Compact:
-    """Compact now, whatever the guards say."""
-
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """Take the newest compaction back."""
+class CarryOutRequests:
+    """Do what was asked to be done to the context, and was not done by a turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Tell how full the window is, once it is known what the tools cost."""
+    """Emit how full the window is, once it is known what the tools cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +55,4 @@ class Clear:
     """Empty the context."""
 
 
-Job = Ask | Reply | Answer | Continue | Retry | Edit | Compact | Undo | Measure | Clear
+Job = Ask | Answer | Continue | Retry | Edit | CarryOutRequests | Measure | Clear

@@ -1,4 +1,4 @@
-"""What a reader who comes now is told of the past: all of it, or all before the running turn (pure)."""
+"""The past as events for a reader who comes now: all of it, or all before the running turn (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assistant.storage.journal.rows import BlockRow, Row
 class RunningTurn:
     """A turn that runs: its number in the event log, and what was past when it began.
 
-    `past_rows` is None for a turn that begins with its question. One that goes on tells only what comes: the journal
+    `past_rows` is None for a turn that begins with its question. One that goes on emits only what comes: the journal
     rows there were when it went on are past, but for the ends of the calls that were parked then.
     """
 
@@ -43,7 +43,7 @@ def past_before(
     approvals: Sequence[ApprovalRequested],
     changes: Sequence[DatedChange] = (),
 ) -> list[Event]:
-    """What is told before the events of a running turn; cards that waited when it began and still do are shown."""
+    """What comes before the events of a running turn; cards that waited when it began and still do are shown."""
     stop = _question_index(rows, turn.turn_id) if turn.past_rows is None else turn.past_rows
     history = events_of_rows(rows, compaction_id, stop, changes)
     if not turn.parked_ids:
@@ -51,23 +51,23 @@ def past_before(
     return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
 
 
-def told_change(change: MemoryChange) -> MemoryChanged:
-    """A change to a memory file as readers are told of it."""
+def change_event(change: MemoryChange) -> MemoryChanged:
+    """The event of a change to a memory file."""
     return MemoryChanged(change.path, change.writer, change.diff, change.change_id)
 
 
 def _parked(history: Sequence[Event], call_ids: Collection[str], approvals: Sequence[ApprovalRequested]) -> list[Event]:
-    """A history whose last turn waits: its calls have no end yet, and the cards stand before the turn's own."""
-    told = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
+    """A history whose last turn waits: its calls have no end yet, and the cards come before the turn's own."""
+    shown = [event for event in history if not (isinstance(event, ToolFinished) and event.call_id in call_ids)]
     turn_id = ""
     written: list[Event] = []
-    while told and isinstance(end := told[-1], TurnFinished | TurnFailed | MemoryChanged):
+    while shown and isinstance(end := shown[-1], TurnFinished | TurnFailed | MemoryChanged):
         if isinstance(end, MemoryChanged):
             written.insert(0, end)
         else:
             turn_id = end.turn_id
-        told.pop()
-    return [*told, *written, *approvals, TurnFinished(turn_id, "awaiting_approval")]
+        shown.pop()
+    return [*shown, *written, *approvals, TurnFinished(turn_id, "awaiting_approval")]
 
 
 def _question_index(rows: Sequence[Row], message_id: str) -> int:

@@ -58,7 +58,8 @@ class Notes:
         """
         self._workspace = workspace
         self._forgotten = forgotten
-        self._log = log
+        self.log = log
+        """Every change of every file."""
         self._now = now
         self.on_change: list[Callable[[MemoryChange], None]] = []
         """Called after each change, in the thread that wrote."""
@@ -117,13 +118,13 @@ class Notes:
 
         Raises `ConflictError` when its lines were changed again since, `WorkspaceError` when there is no such change.
         """
-        change = self._log.change(change_id)
+        change = self.log.change(change_id)
         if change is None:
             raise WorkspaceError(f"The memory log has no change {change_id!r}.")
         path = self._workspace.memory_path(change.path)
         with _writing(path):
             content = _content(change.path, path)
-            merged = merge(self._log.text_after(change), self._log.text_before(change), decode_text(content).text)
+            merged = merge(self.log.text_after(change), self.log.text_before(change), decode_text(content).text)
             if merged.conflicts:
                 raise ConflictError(change.path)
             changes = self._replace(change.path, path, content, merged.text, _origin(writer))
@@ -178,7 +179,7 @@ class Notes:
 
     def _record_outside(self, name: str, content: bytes) -> MemoryChange | None:
         """The logged change, None where there was none or the file was never seen before: that is no change."""
-        digest = self._log.latest_digest(name)
+        digest = self.log.latest_digest(name)
         if digest_of(content) == digest:
             return None
         decoded = decode_text(content)
@@ -196,7 +197,7 @@ class Notes:
         origin: Origin,
         original: bytes | None = None,
     ) -> MemoryChange | None:
-        return self._log.record(
+        return self.log.record(
             name,
             masked,
             digest_of(content),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.settings import Settings
-from assistant.conversation.commands import respond
 from assistant.conversation.conversation import Conversation
 from assistant.memory.log import Origin
 from assistant.messages.events import (
@@ -101,12 +100,11 @@ class _Walker:
         if not text.startswith("/"):
             self.seen.sent.append(text)
         events: list[Event] = []
-        async with aclosing(
-            respond(self.assistant.conversations, self.conversation, text, self.assistant.forgetter)
-        ) as told:
-            async for event in told:
-                events.append(event)
-                self._see(event)
+        submitted = await self.assistant.submit(self.conversation, text)
+        async with aclosing(submitted.events) as told:
+            async for numbered in told:
+                events.append(numbered.event)
+                self._see(numbered.event)
         ends = [event.reason for event in events if isinstance(event, TurnFinished)]
         if not text.startswith("/") and (ends != ["completed"] or not _answer_in(events)):
             self.seen.faults.append(f"no whole answer to {text[:60]!r}: {ends}")

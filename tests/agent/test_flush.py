@@ -307,12 +307,10 @@ def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
     workspace.create()
     memory_log = MemoryLog(workspace.memory_log_path)
     return Flusher(
-        model=FlushModel(model, 32_000) if model else None,
+        model=FlushModel(model, 32_000, TokenCounter("bytes")) if model else None,
         notes=Notes(workspace, memory_log, lambda: NIGHT),
-        memory_log=memory_log,
         journal=Journal(workspace, lambda: NIGHT),
         workspace=workspace,
-        counter=TokenCounter("bytes"),
         language=lambda: "en",
         now=lambda: NIGHT,
     )
@@ -404,12 +402,10 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         told = facts[max(0, 3 * day - 2) : 3 * day + 3]
         model = ScriptedModel([[add(told, "call_add_0001", "MEMORY.md")], [text("NO_REPLY")]])
         flusher = Flusher(
-            model=FlushModel(model, 64_000),
+            model=FlushModel(model, 64_000, TokenCounter("bytes")),
             notes=notes,
-            memory_log=memory_log,
             journal=Journal(workspace, now),
             workspace=workspace,
-            counter=TokenCounter("bytes"),
             language=lambda: "en",
             now=now,
         )

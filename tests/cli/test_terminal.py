@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.agent.context import CompactionPreview, ContextItem
+from assistant.agent.compactor import CompactionPreview
+from assistant.agent.window import ContextItem
 from assistant.cli.terminal import preview_text, terminal_text
 from assistant.messages.events import (
     ApprovalRequested,

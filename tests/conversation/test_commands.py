@@ -66,8 +66,8 @@ async def test_a_title_is_saved_and_the_conversation_found_by_it(home: Path) -> 
         first = assistant.conversations.create()
         await say(assistant, first, "Hi")
         saved = notices(await say(assistant, first, "/save The garden"))
-        second = await assistant.submit(first, "/new")
-        third = await assistant.submit(second, "/load garden")
+        second = (await assistant.submit(first, "/new")).conversation
+        third = (await assistant.submit(second, "/load garden")).conversation
 
     assert saved == [f"Saved as “The garden” ({first.session_id})."]
     assert second is not first

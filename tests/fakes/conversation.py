@@ -423,6 +423,13 @@ class FakeConversation:
         await self._play(turn_id, _words(f"again-{self.retried}-{self.continued}", text))
 
 
+class FakeSubmitted:
+    """The conversation a person is in after a message."""
+
+    def __init__(self, conversation: FakeConversation) -> None:
+        self.conversation = conversation
+
+
 @dataclass
 class FakeAssistant:
     """The assistant of the page's tests."""
@@ -451,9 +458,9 @@ class FakeAssistant:
     def trash(self) -> FakeTrash:
         return FakeTrash(self.conversations)
 
-    async def submit(self, conversation: FakeConversation, text: str) -> FakeConversation:
+    async def submit(self, conversation: FakeConversation, text: str) -> FakeSubmitted:
         conversation.ask(text)
-        return conversation
+        return FakeSubmitted(conversation)
 
     @property
     def file_cap_chars(self) -> int:

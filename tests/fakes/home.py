@@ -9,7 +9,6 @@ from pathlib import Path
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.home import Home, make_trash, stop_nothing
 from assistant.config.settings import Settings
-from assistant.conversation.commands import respond
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.trash import Trash
 from assistant.messages.blocks import TextBlock, ToolCallBlock
@@ -70,8 +69,9 @@ def make_trash_of(home: Home) -> Trash:
 
 async def say(assistant: Assistant, conversation: Conversation, text: str) -> list[Event]:
     """What is told from a message or command on until nothing runs."""
-    async with aclosing(respond(assistant.conversations, conversation, text, assistant.forgetter)) as told:
-        return [event async for event in told]
+    submitted = await assistant.submit(conversation, text)
+    async with aclosing(submitted.events) as told:
+        return [numbered.event async for numbered in told]
 
 
 async def until(conversation: Conversation, kind: type[Event], start: int) -> Event:

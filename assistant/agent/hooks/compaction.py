@@ -1,57 +1,38 @@
-"""MemoryCompactionHook: checks the context before every reasoning step."""
+"""CompactionHook: checks the context before every reasoning step."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable
 
 from agentscope.agent import Agent
 from agentscope.event import ModelCallEndEvent, ModelCallStartEvent
 from agentscope.middleware import MiddlewareBase
 
-from assistant.agent.context import Context
+from assistant.agent.compactor import Compactor
+from assistant.agent.hooks.signatures import Inputs, NextCompression, NextStream, Stream
 from assistant.errors import PalimpsestError
-from assistant.messages.events import CompactionReason
 from assistant.models.failures import is_context_overflow
 
 log = logging.getLogger(__name__)
 
 
-class MemoryCompactionHook(MiddlewareBase):
+class CompactionHook(MiddlewareBase):
     """Replaces AgentScope's own compression: `next_handler` of `on_compress_context` is never called."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._requested_hint: str | None = None
-        self._is_undo_requested = False
+    def __init__(self, compactor: Compactor) -> None:
+        self._compactor = compactor
 
-    def request(self, hint: str) -> None:
-        """Compact before the next step of the running turn."""
-        self._requested_hint = hint
+    async def on_compress_context(self, agent: Agent, input_kwargs: Inputs, next_handler: NextCompression) -> None:
+        """First what the person asked for, then the gate and the four steps."""
+        requests = self._compactor.requests
+        if requests.take_undo():
+            await self._attempt(self._compactor.undo(), "The compaction could not be undone")
+        hint = requests.take_hint()
+        check = self._compactor.check("automatic") if hint is None else self._compactor.check("manual", hint)
+        await self._attempt(check, "The context could not be compacted")
 
-    def request_undo(self) -> None:
-        """Take the newest compaction back before the next step of the running turn."""
-        self._is_undo_requested = True
-
-    def take_requests(self) -> tuple[bool, str | None]:
-        """Whether an undo, and with which hint a compaction, was requested and not done; they count as done then."""
-        requests = self._is_undo_requested, self._requested_hint
-        self._is_undo_requested, self._requested_hint = False, None
-        return requests
-
-    async def on_compress_context(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., Awaitable[None]]
-    ) -> None:
-        """The gate and the four steps. Whatever goes wrong here is told, and the turn goes on with what it has."""
-        is_undo_requested, hint = self.take_requests()
-        if is_undo_requested:
-            await self._undo()
-        await self._check("automatic" if hint is None else "manual", hint or "")
-
-    async def on_reasoning(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
+    async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Takes the provider's count of each call, and compacts once when it says that the request was too long."""
         has_streamed = False
         try:
@@ -63,34 +44,22 @@ class MemoryCompactionHook(MiddlewareBase):
             if has_streamed or not is_context_overflow(error):
                 raise
             log.info("the provider refused a request as too long; compacting and calling on")
-            self._context.learn_overflow(error)
-            await self._check("overflow", "")
+            self._compactor.learn_overflow(error)
+            await self._attempt(self._compactor.check("overflow"), "The context could not be compacted")
             async for event in next_handler(**input_kwargs):
                 self._count(event)
                 yield event
 
     def _count(self, event: object) -> None:
         if isinstance(event, ModelCallEndEvent):
-            self._context.learn_usage(event.input_tokens)
+            self._compactor.learn_usage(event.input_tokens)
 
-    async def _check(self, reason: CompactionReason, hint: str) -> None:
+    async def _attempt(self, change: Awaitable[None], failure: str) -> None:
+        """Whatever goes wrong is reported, and the turn goes on with what it has."""
         try:
-            await self._context.check(reason, hint)
+            await change
         except PalimpsestError as error:
-            self._context.tell(str(error))
+            self._compactor.report(str(error))
         except Exception as error:
-            log.exception("the context check failed")
-            self._context.tell(
-                f"The context could not be compacted ({type(error).__name__}: {error}). Nothing was lost."
-            )
-
-    async def _undo(self) -> None:
-        try:
-            await self._context.undo()
-        except PalimpsestError as error:
-            self._context.tell(str(error))
-        except Exception as error:
-            log.exception("the compaction could not be undone")
-            self._context.tell(
-                f"The compaction could not be undone ({type(error).__name__}: {error}). Nothing was lost."
-            )
+            log.exception("a change of the context failed")
+            self._compactor.report(f"{failure} ({type(error).__name__}: {error}). Nothing was lost.")

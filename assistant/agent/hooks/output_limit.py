@@ -1,21 +1,22 @@
 """Ends a turn whose answer the provider says it cut at the output limit; a call that was cut with it is refused first.
 
-A call that was cut without a word from the provider is known by its text: see `whole_calls`.
+A call that was cut without a word from the provider is known by its text: see `calls`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
 
 from agentscope.agent import Agent
 from agentscope.event import ToolResultEndEvent
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatResponse
 
-from assistant.config.prompts import Language, render
+from assistant.agent.hooks.signatures import Inputs, ModelAnswer, NextAnswer, NextStream, Stream
+from assistant.agent.session_state import SessionState
+from assistant.config.prompts import render
 from assistant.errors import OutputLimitError
 from assistant.messages.blocks import (
     ToolCallBlock,
@@ -30,27 +31,21 @@ from assistant.models.providers.output_limit import cut_tokens
 MAX_CUT_STEPS = 3
 """Model calls in a row whose tool calls may be cut; a model that cannot keep within its limit would go on for ever."""
 
-Answer = ChatResponse | AsyncGenerator[ChatResponse, None]
-
 
 class OutputLimitHook(MiddlewareBase):
-    """Listens for where an answer was cut, and looks at what stands there once the step is over."""
+    """Listens for where an answer was cut, and looks at what is there once the step is over."""
 
-    def __init__(self, language: Callable[[], Language]) -> None:
-        self._language = language
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
         self._cut_tokens: int | None = None
         self._cut_steps = 0
 
-    async def on_model_call(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., Awaitable[Answer]]
-    ) -> Answer:
+    async def on_model_call(self, agent: Agent, input_kwargs: Inputs, next_handler: NextAnswer) -> ModelAnswer:
         """The model's answer as it comes; where it was cut is remembered."""
         answer = await next_handler(**input_kwargs)
         return self._watched(answer) if inspect.isasyncgen(answer) else answer
 
-    async def on_reasoning(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
+    async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """A call that was cut gets an error as its result, and the model may make it again.
 
         Raises `OutputLimitError` where there is no call, and after a few steps in a row that were cut.
@@ -64,7 +59,7 @@ class OutputLimitHook(MiddlewareBase):
         self._cut_steps += 1
         call = _cut_call(agent)
         if call is not None:
-            output = render("tool_call_cut", self._language(), tokens=self._cut_tokens)
+            output = render("tool_call_cut", self._state.language, tokens=self._cut_tokens)
             call.state = ToolCallState.FINISHED
             result = ToolResultBlock(id=call.id, name=call.name, output=output, state=ToolResultState.ERROR)
             agent.state.context[-1].content.append(result)

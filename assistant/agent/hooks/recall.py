@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
-from assistant.config.prompts import Language, render
+from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
+from assistant.agent.session_state import SessionState
+from assistant.config.prompts import render
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.search import SearchHit
-from assistant.messages.blocks import HintBlock, Msg, copy_with_blocks
+from assistant.messages.blocks import HintBlock
 from assistant.messages.events import RecalledLine
 from assistant.storage.journal.journal import RECALL_SOURCE
 from assistant.storage.workspace import PROMPT_FILES
@@ -25,37 +26,32 @@ class RecallHook(MiddlewareBase):
     """Finds what belongs to a message, and puts it before the first model call of its turn."""
 
     def __init__(
-        self,
-        index: MemoryIndex,
-        language: Callable[[], Language],
-        count: Callable[[str], int],
-        is_on: Callable[[], bool],
-        trashed_ids: Callable[[], set[str]],
+        self, state: SessionState, index: MemoryIndex, count: Callable[[str], int], is_on: Callable[[], bool]
     ) -> None:
-        """`is_on` is the person's switch; what was said in `trashed_ids` is not handed over."""
+        """`is_on` is the person's switch."""
+        self._state = state
         self._index = index
-        self._language = language
         self._count = count
         self._is_on = is_on
-        self._trashed_ids = trashed_ids
         self._hint: str | None = None
 
-    async def find(self, text: str, context: Sequence[Msg]) -> tuple[RecalledLine, ...]:
-        """The best hits that are not in the context already; they are handed over with the next model call."""
+    async def find(self, text: str) -> tuple[RecalledLine, ...]:
+        """The best hits that are not in the context already; they are handed over with the next model call.
+
+        What was said in a conversation that is in the trash is not handed over.
+        """
         if not self._is_on():
             self._hint = None
             return ()
         answer = await self._index.search(text, MAX_LINES * 3, MIN_RELEVANCE)
-        trashed_ids = self._trashed_ids()
+        trashed_ids = self._state.journal.deleted_ids()
         hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
-        lines = choose_lines(hits, {message.id for message in context}, self._count)
-        self._hint = render("recall", self._language(), lines=lines) if lines else None
+        lines = choose_lines(hits, {message.id for message in self._state.context}, self._count)
+        self._hint = render("recall", self._state.language, lines=lines) if lines else None
         return lines
 
-    async def on_reasoning(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
-        """The hint stands before what the model will say, once."""
+    async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
+        """The hint comes before what the model will say, once."""
         hint, self._hint = self._hint, None
         if hint is not None:
             agent.state.append_context(agent.name, [HintBlock(hint=hint, source=RECALL_SOURCE)])
@@ -66,7 +62,7 @@ class RecallHook(MiddlewareBase):
 def choose_lines(
     hits: Sequence[SearchHit], message_ids: set[str], count: Callable[[str], int]
 ) -> tuple[RecalledLine, ...]:
-    """At most `MAX_LINES` hits of `MAX_TOKENS` together, without what stands in the prompt or the context."""
+    """At most `MAX_LINES` hits of `MAX_TOKENS` together, without what is in the prompt or the context."""
     chosen: list[RecalledLine] = []
     used = 0
     for hit in hits:
@@ -78,16 +74,3 @@ def choose_lines(
             chosen.append(RecalledLine(hit.path, hit.line, hit.snippet, round(hit.relevance, 3), *place))
             used += tokens
     return tuple(chosen)
-
-
-def without_recall(messages: Sequence[Msg]) -> list[Msg]:
-    """The messages without recalled hints; a message that held nothing else is gone."""
-    kept = [_without_hints(message) for message in messages]
-    return [message for message in kept if message.content]
-
-
-def _without_hints(message: Msg) -> Msg:
-    blocks = [
-        block for block in message.content if not (isinstance(block, HintBlock) and block.source == RECALL_SOURCE)
-    ]
-    return message if len(blocks) == len(message.content) else copy_with_blocks(message, blocks)

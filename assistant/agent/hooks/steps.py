@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
+from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
 from assistant.errors import ModelError, StepLimitError
 from assistant.messages.blocks import Msg, ThinkingBlock
 
@@ -25,12 +25,10 @@ class StepHook(MiddlewareBase):
         self._silent_steps = 0
 
     def start_turn(self) -> None:
-        """Count anew; *Continue* counts as a new turn here."""
+        """Count from zero again; *Continue* counts as a new turn here."""
         self._steps = self._silent_steps = 0
 
-    async def on_reasoning(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
+    async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Raises `StepLimitError` in place of the model call that would be one too many.
 
         AgentScope asks again after thoughts alone; a model that has nothing else to give would be paid for them to the
@@ -46,9 +44,7 @@ class StepHook(MiddlewareBase):
         self._silent_steps = self._silent_steps + 1 if _ends_in_thought(agent.state.context) else 0
         self._keep()
 
-    async def on_acting(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
+    async def on_acting(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Keeps that the call begins, so that a kill never asks again about what ran, and then its result.
 
         The agent has the result in its context by the time the last chunk was taken.

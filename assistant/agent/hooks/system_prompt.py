@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,10 @@ from pathlib import Path
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
+from assistant.agent.session_state import SessionState
 from assistant.agent.system_prompt import PromptTexts, SystemPrompt, compose_system_prompt
-from assistant.config.prompts import Language
 from assistant.messages.events import Event, Notice
-from assistant.storage.workspace import FILE_MAX_CHARS, PROMPT_FILES, Workspace
+from assistant.storage.workspace import FILE_MAX_CHARS, PROMPT_FILES
 
 ReadText = Callable[[Path], str]
 
@@ -22,9 +21,7 @@ ReadText = Callable[[Path], str]
 class PromptSource:
     """What the system prompt is made of besides the files."""
 
-    workspace: Workspace
-    language: Callable[[], Language]
-    today: Callable[[], dt.date]
+    state: SessionState
     has_tools: bool
     max_tokens: int
     count: Callable[[str], int]
@@ -38,18 +35,18 @@ class SystemPromptHook(MiddlewareBase):
         self._source = source
         self._emit = emit
         self._seen: tuple[object, ...] = ()
-        self._told: frozenset[str] = frozenset()
+        self._reported: frozenset[str] = frozenset()
         self._prompt: SystemPrompt | None = None
 
     @property
     def prompt(self) -> SystemPrompt:
         """The prompt as the next model call would get it."""
         source = self._source
-        seen = (*map(_stamp, self._paths()), source.today(), source.language())
+        seen = (*map(_stamp, self._paths()), source.state.now().date(), source.state.language)
         if self._prompt is None or seen != self._seen:
             self._prompt = self._compose()
             self._seen = seen
-            self._tell_shortened(self._prompt)
+            self._emit_shortened(self._prompt)
         return self._prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:
@@ -57,7 +54,7 @@ class SystemPromptHook(MiddlewareBase):
         return "\n\n".join(filter(None, [self.prompt.text, current_prompt.strip()]))
 
     def _paths(self) -> list[Path]:
-        workspace = self._source.workspace
+        workspace = self._source.state.workspace
         return [*(workspace.root / name for name in PROMPT_FILES), workspace.bootstrap_path]
 
     def _compose(self) -> SystemPrompt:
@@ -66,24 +63,24 @@ class SystemPromptHook(MiddlewareBase):
         texts = PromptTexts({path.name: source.read_text(path) for path in files}, source.read_text(bootstrap))
         return compose_system_prompt(
             texts,
-            language=source.language(),
-            today=source.today(),
-            home=source.workspace.root,
-            files_folder=source.workspace.files_folder,
+            language=source.state.language,
+            today=source.state.now().date(),
+            home=source.state.workspace.root,
+            files_folder=source.state.workspace.files_folder,
             has_tools=source.has_tools,
             max_tokens=source.max_tokens,
             count=source.count,
         )
 
-    def _tell_shortened(self, prompt: SystemPrompt) -> None:
-        for name in sorted(set(prompt.shortened) - self._told):
+    def _emit_shortened(self, prompt: SystemPrompt) -> None:
+        for name in sorted(set(prompt.shortened) - self._reported):
             self._emit(
                 Notice(
                     f"{name} is too long to stand in the prompt whole (at most {FILE_MAX_CHARS:,} characters, less "
                     "in a small window): its middle is left out. The file itself is untouched."
                 )
             )
-        self._told = frozenset(prompt.shortened)
+        self._reported = frozenset(prompt.shortened)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -1,14 +1,14 @@
-"""Caps a tool result as it arrives, before it stands in the context; the full text goes to disk first."""
+"""Caps a tool result as it arrives, before it comes into the context; the full text goes to disk first."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from collections.abc import Callable
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.tool import ToolResponse
 
+from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
 from assistant.messages.blocks import DataBlock, TextBlock, ToolResultBlock
 from assistant.text.encoding import storable
 
@@ -21,9 +21,7 @@ class ToolResultHook(MiddlewareBase):
     def __init__(self, cap: CapResult) -> None:
         self._cap = cap
 
-    async def on_acting(
-        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: Callable[..., AsyncGenerator[Any, None]]
-    ) -> AsyncGenerator[Any, None]:
+    async def on_acting(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Every chunk as it comes; the last one, which is what the context gets, is capped."""
         call = input_kwargs["tool_call"]
         async for chunk in next_handler(**input_kwargs):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Literal
 
 from agentscope.tool import ToolBase, ToolChunk
 from pydantic import Field
 
+from assistant.agent.session_state import SessionState
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.shorten.artifact_reference import rows_of
 from assistant.config.prompts import Language, render
@@ -32,45 +30,47 @@ _FILES: dict[Category, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryDesk:
-    """What the tools of one conversation work on."""
+class MemoryTools:
+    """What the model, and the person by commands, can do with memory in one conversation."""
 
-    notes: Notes
-    index: MemoryIndex
-    artifacts: Artifacts
-    session_id: str
-    turn_id: Callable[[], str]
-    context_ids: Callable[[], set[str]]
-    language: Callable[[], Language]
-    now: Callable[[], datetime]
-    trashed_ids: Callable[[], set[str]]
-    """Conversations that are found by the person alone."""
-    patience_seconds: float = 0.0
-    """How long a search waits for an index that is only just being opened, beyond what it waits anyway."""
+    def __init__(
+        self,
+        state: SessionState,
+        notes: Notes,
+        index: MemoryIndex,
+        artifacts: Artifacts,
+        patience_seconds: float = 0.0,
+    ) -> None:
+        """`patience_seconds` is how long a search waits for an index that is only just being opened, beyond its own."""
+        self.index = index
+        self._state = state
+        self._notes = notes
+        self._artifacts = artifacts
+        self._patience_seconds = patience_seconds
 
     async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> str:
         """The hits as the model reads them: fenced, each with its file, its lines and a mark on what answers best."""
-        # What stands in the context, the question itself above all, is no find.
-        known = self.context_ids()
-        answer = await self.index.search(query, max_results + len(known), min_score, self.patience_seconds)
-        trashed_ids = self.trashed_ids()
+        # What is in the context, the question itself above all, is no find.
+        known = {message.id for message in self._state.context}
+        answer = await self.index.search(query, max_results + len(known), min_score, self._patience_seconds)
+        # They are found by the person alone.
+        trashed_ids = self._state.journal.deleted_ids()
         hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
         quotes = await self.index.quote(query, hits, known, max_results)
-        return render("memory_hits", self.language(), quotes=quotes, notices=answer.notices, query=query)
+        return render("memory_hits", self._state.language, quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
         """Lines of a memory file, or rows of the full text of a tool result, numbered from 1."""
-        artifact_id = self.artifacts.id_in(path)
+        artifact_id = self._artifacts.id_in(path)
         if artifact_id is None:
-            all_lines = self.notes.read(path).text.splitlines()
+            all_lines = self._notes.read(path).text.splitlines()
         else:
-            all_lines = rows_of(self.artifacts.read(artifact_id))
+            all_lines = rows_of(self._artifacts.read(artifact_id))
         start = max(1, from_line)
         shown = all_lines[start - 1 : start - 1 + min(max(1, lines), _MAX_LINES)]
         return render(
             "memory_lines",
-            self.language(),
+            self._state.language,
             path=path,
             lines=[(number, line) for number, line in enumerate(shown, start=start)],
             total=len(all_lines),
@@ -78,52 +78,54 @@ class MemoryDesk:
         )
 
     def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
-        """Add the content where its category belongs; None when it stands there already."""
-        file = _FILES.get(category, f"memory/{self.now().date().isoformat()}.md")
-        heading = self._heading(self.notes.read(file).text, category)
+        """Add the content where its category belongs; None when it is there already."""
+        file = _FILES.get(category, f"memory/{self._state.now().date().isoformat()}.md")
+        heading = self._heading(self._notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
-        return self.notes.add_lines(file, heading, lines, Origin(writer, self.session_id, self.turn_id()))
+        return self._notes.add_lines(file, heading, lines, Origin(writer, self._state.session_id, self._state.turn_id))
+
+    def changes(self) -> list[MemoryChange]:
+        """What was written to memory in this conversation, oldest first."""
+        return self._notes.log.changes_in(self._state.session_id)
+
+    def for_model(self) -> list[ToolBase]:
+        """The three tools as the model calls them, described in the conversation's language."""
+
+        async def memory_search(
+            query: str,
+            max_results: Annotated[int, Field(ge=1, le=50)] = 5,
+            min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1,
+        ) -> ToolChunk:
+            return text_chunk(await self.search(query, max_results, min_score))
+
+        async def memory_get(
+            path: str, from_line: Annotated[int, Field(ge=1)] = 1, lines: Annotated[int, Field(ge=1, le=400)] = 100
+        ) -> ToolChunk:
+            try:
+                return text_chunk(self.read(path, from_line, lines))
+            except PalimpsestError as error:
+                return error_chunk(str(error))
+
+        async def memory_save(content: str, category: Category = "fact") -> ToolChunk:
+            try:
+                change = self.save(content, category)
+            except PalimpsestError as error:
+                return error_chunk(str(error))
+            name = change.path if change else _FILES.get(category, "memory/")
+            outcome = "added" if change else "known"
+            return text_chunk(render("memory_result", self._state.language, outcome=outcome, name=name, place=name))
+
+        language = self._state.language
+        return [
+            own_tool(memory_search, render("tool_memory_search", language), is_read_only=True),
+            own_tool(memory_get, render("tool_memory_get", language), is_read_only=True),
+            own_tool(memory_save, render("tool_memory_save", language)),
+        ]
 
     def _heading(self, text: str, category: Category) -> str:
-        """The heading of the category that stands in the text, in either language; else in that of the talk."""
-        language = self.language()
+        """The category's heading that the text has, in either language; else the one in the language of the talk."""
+        language = self._state.language
         headings = [
             render("memory_heading", name, category=category) for name in sorted(_LANGUAGES, key=language.__ne__)
         ]
         return next((heading for heading in headings if f"# {heading}" in text), headings[0])
-
-
-def memory_tools(desk: MemoryDesk) -> list[ToolBase]:
-    """The three tools, described in the conversation's language."""
-
-    async def memory_search(
-        query: str,
-        max_results: Annotated[int, Field(ge=1, le=50)] = 5,
-        min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1,
-    ) -> ToolChunk:
-        return text_chunk(await desk.search(query, max_results, min_score))
-
-    async def memory_get(
-        path: str, from_line: Annotated[int, Field(ge=1)] = 1, lines: Annotated[int, Field(ge=1, le=400)] = 100
-    ) -> ToolChunk:
-        try:
-            return text_chunk(desk.read(path, from_line, lines))
-        except PalimpsestError as error:
-            return error_chunk(str(error))
-
-    async def memory_save(content: str, category: Category = "fact") -> ToolChunk:
-        try:
-            change = desk.save(content, category)
-        except PalimpsestError as error:
-            return error_chunk(str(error))
-        name = change.path if change else _FILES.get(category, "memory/")
-        return text_chunk(
-            render("memory_result", desk.language(), outcome="added" if change else "known", name=name, place=name)
-        )
-
-    language = desk.language()
-    return [
-        own_tool(memory_search, render("tool_memory_search", language), is_read_only=True),
-        own_tool(memory_get, render("tool_memory_get", language), is_read_only=True),
-        own_tool(memory_save, render("tool_memory_save", language)),
-    ]

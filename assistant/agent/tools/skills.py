@@ -1,4 +1,4 @@
-"""The owner's skills, read by AgentScope's own loader; a broken one is told once and the rest go on."""
+"""The owner's skills, read by AgentScope's own loader; a broken one is reported once and the rest go on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Read:
     skills: tuple[Skill, ...]
 
 
-class SkillShelf(SkillLoaderBase):
+class SkillLoader(SkillLoaderBase):
     """The skills in one folder, one folder each. They are listed often, so a file is read again when it changed."""
 
     def __init__(self, folder: Path, emit: Callable[[Event], None]) -> None:

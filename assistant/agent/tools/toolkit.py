@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope.state import AgentState
 from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase, Write
 
-from assistant.agent.tools.skills import SkillShelf
+from assistant.agent.tools.approvals import Rules
+from assistant.agent.tools.skills import SkillLoader
 from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.tool_failures import FailureWords
+from assistant.compaction.shorten.artifact_reference import ArtifactReader
 from assistant.config.prompts import Language, render
+from assistant.storage.artifacts import Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTools:
+    """What the agent of one conversation works with."""
+
+    toolkit: Toolkit
+    rules: Rules
+    """Which calls run at once, which ask the person, and which are refused."""
+    artifacts: Artifacts
+    artifact_reader: ArtifactReader
+    """The tool that opens the full text of a shortened result."""
 
 
 class DescribedRead(Read):
@@ -22,7 +38,7 @@ class DescribedRead(Read):
 
     @property
     def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the model is told the tool does."""
+        """What the model reads about the tool."""
         return self._description
 
     @description.setter
@@ -58,7 +74,7 @@ def build_toolkit(
     *,
     backend: ToolBackend,
     start_folder: Path,
-    skills: SkillShelf | None,
+    skills: SkillLoader | None,
     language: Language,
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),

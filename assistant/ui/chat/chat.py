@@ -90,7 +90,7 @@ class ChatDesk:
         conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
         # Follow before it is asked, so that nothing it tells is missed.
         self._views.of(conversation)
-        view = self._views.of(await loaded.assistant.submit(conversation, text.strip()))
+        view = self._views.of((await loaded.assistant.submit(conversation, text.strip())).conversation)
         view.touch()
         tab = Tab(view.conversation.session_id)
         async for update in self._tabs.follow(loaded, view, tab, tab_hash, beside=PageUpdate(composer="")):

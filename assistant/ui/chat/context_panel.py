@@ -15,7 +15,8 @@ from assistant.ui.safe_text import one_line
 
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
-    from assistant.agent.context import CompactionPreview, ContextItem
+    from assistant.agent.compactor import CompactionPreview
+    from assistant.agent.window import ContextItem
 
 _MAX_ITEMS = 150
 _MAX_PREVIEWED = 60

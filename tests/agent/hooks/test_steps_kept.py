@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
-from assistant.agent.build import build_agent
 from assistant.agent.hooks.steps import StepHook
+from assistant.agent.loop import build_agent
 from assistant.models.scripted import ScriptedModel
 
 

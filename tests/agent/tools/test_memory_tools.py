@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from assistant.agent.tools.memory_tools import Category, MemoryDesk
+from assistant.agent.session_state import SessionState
+from assistant.agent.tools.memory_tools import Category, MemoryTools
 from assistant.compaction.shorten.artifact_reference import ROW_CHARS
 from assistant.compaction.shorten.tool_results import ArtifactPlace, cap_result
+from assistant.config.clock import Clock
 from assistant.config.prompts import Language
+from assistant.config.settings import Settings
 from assistant.errors import WorkspaceError
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.memory.log import MemoryLog
@@ -20,6 +23,8 @@ from assistant.memory.notes import Notes
 from assistant.messages.blocks import ToolResultBlock, block_text, result_text
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from assistant.storage.artifacts import Artifacts
+from assistant.storage.journal.journal import Journal
+from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
 from tests.compaction.conversations import result
 from tests.fakes.home import call, say, scripted_assistant, text
@@ -27,23 +32,17 @@ from tests.fakes.home import call, say, scripted_assistant, text
 NOW = dt.datetime(2026, 11, 30, 9, tzinfo=dt.UTC)
 
 
-def desk_in(home: Path, language: Language = "en", template: Language = "en") -> MemoryDesk:
-    """The tools' desk in a new home; its index is closed."""
+def tools_in(home: Path, language: Language = "en", template: Language = "en") -> MemoryTools:
+    """The tools in a new home; its index is closed."""
     workspace = Workspace(home)
     workspace.create(template)
     notes = Notes(workspace, MemoryLog(workspace.memory_log_path), lambda: NOW)
     index = MemoryIndex(IndexSettings(home), None, lambda path: (), lambda: NOW)
-    return MemoryDesk(
-        notes,
-        index,
-        Artifacts(workspace),
-        "s",
-        lambda: "q1",
-        lambda: set[str](),
-        lambda: language,
-        lambda: NOW,
-        lambda: set[str](),
-    )
+    journal = Journal(workspace, lambda: NOW)
+    sessions = Sessions(workspace, journal, lambda: NOW)
+    clock = Clock(Settings(home=home, timezone="UTC"), lambda: NOW)
+    state = SessionState(sessions.create(""), workspace, journal, sessions, clock, language)
+    return MemoryTools(state, notes, index, Artifacts(workspace))
 
 
 @pytest.mark.parametrize(
@@ -56,14 +55,14 @@ def desk_in(home: Path, language: Language = "en", template: Language = "en") ->
     ],
 )
 def test_a_line_comes_where_its_category_belongs(home: Path, category: Category, name: str, after: str) -> None:
-    assert desk_in(home).save("x", category) is not None
+    assert tools_in(home).save("x", category) is not None
     assert (home / name).read_text(encoding="utf-8") == after
 
 
 def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(home: Path) -> None:
-    desk = desk_in(home)
-    desk.save("Name: Ada\nlikes tea", "preference")
-    desk.save("Name: Quill\nuse few words", "persona")
+    tools = tools_in(home)
+    tools.save("Name: Ada\nlikes tea", "preference")
+    tools.save("Name: Quill\nuse few words", "persona")
     user = (home / "USER.md").read_text(encoding="utf-8")
     soul = (home / "SOUL.md").read_text(encoding="utf-8")
     assert "- Name: Ada\n" in user
@@ -73,25 +72,25 @@ def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(home: Path
 
 
 def test_a_heading_that_stands_there_in_the_other_language_is_used(home: Path) -> None:
-    desk_in(home, language="zh").save("喜欢乌龙茶", "preference")
+    tools_in(home, language="zh").save("喜欢乌龙茶", "preference")
     assert "## Preferences\n\n- 喜欢乌龙茶\n" in (home / "USER.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("text", ["\n".join(f"line {n}" for n in range(900)), "x" * 9_000 + "\nend", "甲" * 7_000])
 def test_the_full_text_of_a_shortened_result_is_read_on_where_the_notice_says(home: Path, text: str) -> None:
-    desk = desk_in(home)
+    tools = tools_in(home)
     artifact_id = "0f8fad5b-d9cb-469f-a165-70867728950e"
     place = ArtifactPlace(lambda: artifact_id, reader="memory_get")
     capped = cap_result(result("c1", text), 3_000, place)
     assert capped.artifact is not None
-    desk.artifacts.store_as(artifact_id, capped.artifact.text)
+    Artifacts(Workspace(home)).store_as(artifact_id, capped.artifact.text)
     pointed = re.search(r'memory_get\(path="([^"]+)", from_line=(\d+)\)', result_text(capped.block))
     assert pointed is not None
 
     read, row, head = "", int(pointed[2]), result_text(capped.block).partition("[")[0].rstrip("\n")
     start = row
     while row:
-        answer = desk.read(pointed[1], row)
+        answer = tools.read(pointed[1], row)
         read += "".join(line.split("\t", 1)[1] for line in answer.splitlines() if "\t" in line)
         following = re.search(r"Line (\d+) of", answer)
         row = int(following[1]) if following else 0
@@ -108,7 +107,7 @@ def test_the_full_text_of_a_shortened_result_is_read_on_where_the_notice_says(ho
 )
 def test_nothing_else_is_opened_by_it(home: Path, path: str) -> None:
     with pytest.raises(WorkspaceError):
-        desk_in(home).read(path)
+        tools_in(home).read(path)
 
 
 def results_in(request: ScriptedRequest) -> list[tuple[str, str]]:
@@ -137,16 +136,16 @@ async def answered(home: Path, name: str, *arguments: dict[str, object]) -> list
     ids=["whole", "a line and what comes next", "the last", "beyond the end"],
 )
 def test_lines_of_a_file_are_read_by_number(home: Path, first: int, count: int, expected: str) -> None:
-    desk = desk_in(home)
+    tools = tools_in(home)
     (home / "MEMORY.md").write_text("one\ntwo\nthree\n", encoding="utf-8")
-    assert desk.read("MEMORY.md", first, count).strip() == expected
+    assert tools.read("MEMORY.md", first, count).strip() == expected
 
 
 def test_a_large_file_is_read_to_its_end_page_by_page(home: Path) -> None:
-    desk = desk_in(home)
+    tools = tools_in(home)
     lines = [f"fact {number}" for number in range(1, 1_001)]
     (home / "MEMORY.md").write_text("\n".join(lines), encoding="utf-8")
-    pages = [desk.read("MEMORY.md", first, 400) for first in (1, 401, 801)]
+    pages = [tools.read("MEMORY.md", first, 400) for first in (1, 401, 801)]
     assert [line.partition("\t")[2] for page in pages for line in page.splitlines() if "\t" in line] == lines
 
 
@@ -176,7 +175,7 @@ async def test_a_category_nobody_knows_is_refused_and_writes_nothing(home: Path)
 
 def test_a_long_text_is_saved_whole(home: Path) -> None:
     content = "The recipe: " + "flour and water, " * 600
-    desk_in(home).save(content)
+    tools_in(home).save(content)
     assert content.strip() in (home / "MEMORY.md").read_text(encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from tests.fakes.home import said_in, say
 async def test_the_sample_is_a_conversation_like_any_other_and_in_no_list(home: Path):
     async with with_show_command(open_assistant(settings_of(home))) as assistant:
         own = assistant.conversations.create()
-        sample = await assistant.submit(own, "/show zh")
+        sample = (await assistant.submit(own, "/show zh")).conversation
         assert sample is not own
         assert sample.language == "zh"
         assert assistant.conversations.open(sample.session_id) is sample
@@ -27,7 +27,7 @@ async def test_the_sample_is_a_conversation_like_any_other_and_in_no_list(home: 
         assert said_in(await say(assistant, own, "hello")) != ""
         first = assistant.owner_of(sample.session_id).workspace.root
         assert first.exists()
-        again = await assistant.submit(own, "/show en")
+        again = (await assistant.submit(own, "/show en")).conversation
         assert again is not sample
         assert not first.exists()
         with pytest.raises(SessionNotFoundError):
@@ -42,13 +42,13 @@ async def test_forget_in_the_sample_looks_in_its_home_and_takes_nothing_out(home
         fact = "The harbour of Genoa is my own secret place."
         (home / "MEMORY.md").write_text(f"- {fact}\n", encoding="utf-8")
         own = assistant.conversations.create()
-        sample = await assistant.submit(own, "/show en")
+        sample = (await assistant.submit(own, "/show en")).conversation
         note = next(assistant.owner_of(sample.session_id).workspace.memory_folder.glob("*.md"))
         line = note.read_text("utf-8").strip().split("\n")[-1].removeprefix("- ")
 
         async def notices(text: str) -> str:
             start = sample.next_number
-            assert await assistant.submit(sample, text) is sample
+            assert (await assistant.submit(sample, text)).conversation is sample
             events = [numbered.event async for numbered in sample.follow_until_idle(start)]
             return "\n".join(event.text for event in events if isinstance(event, Notice))
 

@@ -11,7 +11,6 @@ import pytest
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.home import end_nothing, make_forgetter, open_home, open_store
 from assistant.config.settings import Settings
-from assistant.conversation.commands import respond
 from assistant.conversation.conversation import Conversation
 from assistant.errors import HomeInUseError, PalimpsestError
 from assistant.index.dialog import read_dialog
@@ -57,7 +56,7 @@ async def assistant(settings: Settings) -> AsyncIterator[Assistant]:
 
 async def told(assistant: Assistant, conversation: Conversation, text: str) -> list[Event]:
     """What a command or message brings."""
-    return [event async for event in respond(assistant.conversations, conversation, text, assistant.forgetter)]
+    return [numbered.event async for numbered in (await assistant.submit(conversation, text)).events]
 
 
 def notices(events: Sequence[Event]) -> list[str]:

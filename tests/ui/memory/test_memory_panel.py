@@ -266,7 +266,7 @@ async def test_a_guest_conversation_shows_its_own_home_and_the_persons_comes_bac
     async with with_show_command(scripted_assistant(home, ScriptedModel([]))) as assistant:
         loaded = Loaded(assistant, len)
         own = desk.poll(loaded, OpenFile(), None)
-        first = await assistant.submit(assistant.conversations.create(), "/show en")
+        first = (await assistant.submit(assistant.conversations.create(), "/show en")).conversation
         guest = loaded.of(first.session_id)
         shown = desk.poll(guest, own.file, None)
         assert shown.file.home == guest

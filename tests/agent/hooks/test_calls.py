@@ -10,11 +10,18 @@ from agentscope.permission import PermissionBehavior
 from agentscope.state import AgentState
 from agentscope.tool import Bash, Toolkit
 
-from assistant.agent.build import build_agent
-from assistant.agent.hooks.approval import ApprovalHook
+from assistant.agent.hooks.calls import CallHook
+from assistant.agent.loop import build_agent
 from assistant.agent.tools.approvals import Rules
+from assistant.config.prompts import Language
 from assistant.messages.blocks import AssistantMsg, ToolCallBlock, ToolCallState
 from assistant.models.scripted import ScriptedModel
+
+
+class English:
+    """What a conversation in English says of its language."""
+
+    language: Language = "en"
 
 
 @pytest.mark.parametrize(
@@ -31,7 +38,7 @@ from assistant.models.scripted import ScriptedModel
 async def test_the_decision_on_a_call(
     tmp_path: Path, command: str, state: ToolCallState, behavior: PermissionBehavior
 ) -> None:
-    hook = ApprovalHook(Rules("ask", tmp_path, tmp_path), lambda: "en")
+    hook = CallHook(English(), Rules("ask", tmp_path, tmp_path))
     call = ToolCallBlock(id="call_1", name="Bash", input=json.dumps({"command": command}), state=state)
     state_of_agent = AgentState(context=[AssistantMsg("palimpsest", [call])])
     agent = build_agent(ScriptedModel([]), Toolkit(tools=[Bash()]), state_of_agent, [hook])

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from assistant.agent.compactor import make_ask, within
+from assistant.agent.summariser import make_ask, within
 from assistant.errors import ModelError
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.agent.hooks.whole_calls import ends_within_text
+from assistant.agent.hooks.calls import ends_within_text
 from assistant.messages.events import ApprovalRequested, ToolFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text

@@ -1,0 +1,115 @@
+"""The one guard of tool calls: a call must be whole, be readable, and be allowed.
+
+Many servers cut an answer at its limit and do not say so; then the call's own text is the only sign. Where they say so,
+`output_limit` has refused the call before it comes here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Protocol
+
+from agentscope.agent import Agent
+from agentscope.middleware import MiddlewareBase
+from agentscope.permission import PermissionBehavior, PermissionDecision
+
+from assistant.agent.hooks.signatures import Inputs, NextDecision, NextStream, Stream
+from assistant.agent.tools.approvals import Rules, judge
+from assistant.config.prompts import Language, render
+from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
+from assistant.text.encoding import storable
+from assistant.text.json_parsing import MAX_NESTING, is_nested_too_deep
+
+_BEHAVIORS = {
+    "allow": PermissionBehavior.ALLOW,
+    "ask": PermissionBehavior.ASK,
+    "deny": PermissionBehavior.DENY,
+}
+
+
+class LanguageSource(Protocol):
+    """A conversation, or a flush: where the language of a refusal comes from."""
+
+    @property
+    def language(self) -> Language:
+        """The language now."""
+        ...
+
+
+class CallHook(MiddlewareBase):
+    """Refuses half a call and arguments nobody can read, and asks the person before anything risky runs.
+
+    It replaces AgentScope's permission engine, whose read-only fast path would read any file of the machine. Without
+    rules, as for a sidecar agent that has tools of our own alone, each tool decides by itself.
+    """
+
+    def __init__(self, source: LanguageSource, rules: Rules | None) -> None:
+        self._source = source
+        self._rules = rules
+
+    async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
+        """Takes arguments out of a call that are nested so deep that to parse them would end the turn.
+
+        The call then fails as one with wrong arguments does: the model reads why, and the turn goes on.
+        """
+        async for event in next_handler(**input_kwargs):
+            yield event
+        for message in agent.state.context[-1:]:
+            for block in message.content:
+                if isinstance(block, ToolCallBlock) and is_nested_too_deep(block.input):
+                    refusal = render("tool_arguments_too_deep", self._source.language, levels=MAX_NESTING)
+                    block.input = json.dumps({"refused": refusal}, ensure_ascii=False)
+
+    async def on_check_permission(
+        self, agent: Agent, input_kwargs: Inputs, next_handler: NextDecision
+    ) -> PermissionDecision:
+        """The decision on one call: first whether it is whole, then whether it is allowed.
+
+        AgentScope mends broken JSON, and half a command or half a file is another one than the model meant.
+        """
+        if ends_within_text(input_kwargs["tool_call"].input):
+            refusal = render("tool_call_cut", self._source.language, tokens=None)
+            return PermissionDecision(behavior=PermissionBehavior.DENY, message=refusal, bypass_immune=True)
+        if self._rules is None:
+            return await next_handler(**input_kwargs)
+        return self._judge(agent, input_kwargs, self._rules)
+
+    def _judge(self, agent: Agent, input_kwargs: Inputs, rules: Rules) -> PermissionDecision:
+        """The judgement of `approvals`; a call that asks is judged again once the person has allowed it.
+
+        Nothing that was allowed is remembered for the next call.
+        """
+        arguments: dict[str, object] = input_kwargs["tool_input"]
+        verdict = judge(input_kwargs["tool"].name, arguments, rules)
+        if verdict.behavior == "ask":
+            _write_out(agent, input_kwargs["tool_call"].id, arguments)
+        if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
+            return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="The person allowed this call.")
+        message = verdict.reason
+        if verdict.refusal is not None:
+            message = render("tool_refused", self._source.language, refusal=verdict.refusal, subject=verdict.subject)
+        return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=message, bypass_immune=True)
+
+
+def ends_within_text(arguments: str) -> bool:
+    """True where JSON ends before a text in it does, as at a model's limit of tokens."""
+    try:
+        # Line ends within a text are no end of it.
+        json.loads(arguments, strict=False)
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated string") or (
+            error.msg.startswith("Invalid \\uXXXX") and error.pos >= len(arguments) - len("\\uXXXX")
+        )
+    except RecursionError:
+        return False
+    return False
+
+
+def _write_out(agent: Agent, call_id: str, arguments: dict[str, object]) -> None:
+    """Put the arguments that were judged, and will run, in place of what the model wrote.
+
+    AgentScope mends broken JSON and wrong types, so what is in the call can read as another command, or as none.
+    """
+    for block in (block for message in agent.state.context[-1:] for block in message.content):
+        if isinstance(block, ToolCallBlock) and block.id == call_id and call_arguments(block) != arguments:
+            block.input = storable(json.dumps(arguments, ensure_ascii=False))

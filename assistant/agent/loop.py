@@ -1,0 +1,207 @@
+"""The loop around AgentScope's loop: a message in, our events out, a valid state at any end.
+
+From the page's send to AgentScope a message passes these functions, each called by the one before it:
+
+    assistant.assembly.assistant.Assistant.submit
+    assistant.conversation.commands.submit
+    assistant.conversation.conversation.Conversation.ask
+    assistant.conversation.job_queue.JobQueue.add
+    assistant.conversation.conversation.Conversation._carry_out
+    assistant.conversation.turns.Turns.reply_to
+    assistant.conversation.turns.Turns._run
+    assistant.agent.loop.AgentLoop.reply
+    agentscope.agent.Agent.reply_stream
+
+AgentScope then repeats one step, a call of the model and the calls of tools that it asks for, until the model asks for
+none. What happens around each step is the list in `AgentLoop._hooks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+
+from agentscope.agent import Agent, ContextConfig, InjectionConfig, ReActConfig
+from agentscope.event import ConfirmResult, UserConfirmResultEvent
+from agentscope.middleware import MiddlewareBase
+from agentscope.model import ChatModelBase
+from agentscope.state import AgentState
+from agentscope.tool import Toolkit
+
+from assistant.agent.compactor import Compactor
+from assistant.agent.hooks.calls import CallHook
+from assistant.agent.hooks.compaction import CompactionHook
+from assistant.agent.hooks.output_limit import OutputLimitHook
+from assistant.agent.hooks.recall import RecallHook
+from assistant.agent.hooks.steps import StepHook
+from assistant.agent.hooks.tool_results import ToolResultHook
+from assistant.agent.session_state import SessionState
+from assistant.agent.stream import ReplyTranslator, asked_event, finished_event
+from assistant.agent.tools.approvals import judge
+from assistant.agent.tools.toolkit import AgentTools
+from assistant.messages.blocks import (
+    Msg,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolCallState,
+    ToolResultBlock,
+    ToolResultState,
+    call_arguments,
+    open_calls,
+)
+from assistant.messages.events import ApprovalRequested, Event, Recalled, ToolFinished
+
+AGENT_NAME = "palimpsest"
+"""Part of what a saved state means: a state written under another name is not recognised as the agent's own."""
+# Our own step limit ends a turn cleanly; AgentScope's would pay one more call and speak English to the model.
+_NO_LIMIT = 1_000_000_000
+
+
+class AgentLoop:
+    """Runs replies of one conversation's agent. One reply at a time: two at once would corrupt the context."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        model: ChatModelBase,
+        tools: AgentTools,
+        compactor: Compactor,
+        recall: RecallHook | None,
+        max_steps: int,
+    ) -> None:
+        """`recall` hands over what memory has on a message; `max_steps` counts the model calls of a turn."""
+        self._state = state
+        self._tools = tools
+        self._compactor = compactor
+        self._recall = recall
+        self._steps = StepHook(state.keep, max_steps)
+        self._agent = build_agent(model, tools.toolkit, state.agent_state, self._hooks())
+        self._translator = ReplyTranslator(self._find_result, self._why_asked)
+
+    def _hooks(self) -> list[MiddlewareBase]:
+        """All that happens around a step, in order: before it from the top down, after it from the bottom up."""
+        return [
+            # Before a step: the prompt first, for the check of the context counts it.
+            self._compactor.window.prompt,
+            # Before a step: room is made before anything is added. A request too long for the provider is made again,
+            # with all that follows here, so this encloses the rest.
+            CompactionHook(self._compactor),
+            # Before the first step: what was recalled comes after the check, which must not fold it.
+            *([self._recall] if self._recall else []),
+            # Before a step: counts it. After a step and around each call: writes to disk what all below have settled.
+            self._steps,
+            # After a step: a call that the provider cut is refused before anything is written or run.
+            OutputLimitHook(self._state),
+            # After a step: arguments are made readable before all others look. To a call: whether it may run at all.
+            CallHook(self._state, self._tools.rules),
+            # To a call: caps the result innermost, so that nothing above ever sees the full one.
+            ToolResultHook(self._compactor.window.cap),
+        ]
+
+    @property
+    def context(self) -> list[Msg]:
+        """The messages in the agent's context."""
+        return self._state.context
+
+    @property
+    def translator(self) -> ReplyTranslator:
+        """What the newest reply has emitted so far."""
+        return self._translator
+
+    def start_turn(self) -> None:
+        """Count the model calls of a turn from zero."""
+        self._steps.start_turn()
+
+    async def reply(
+        self, question: str = "", confirmation: UserConfirmResultEvent | None = None
+    ) -> AsyncGenerator[Event]:
+        """The events of a reply that goes on from the context as it is; memory is searched for a new question."""
+        if question and self._recall is not None and (lines := await self._recall.find(question)):
+            self._state.recall(lines)
+            yield Recalled(lines)
+        self._translator = ReplyTranslator(self._find_result, self._why_asked)
+        async for agent_event in self._agent.reply_stream(confirmation):
+            for event in self._translator.translate(agent_event):
+                yield event
+
+    async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:
+        """The events that follow the person's answer to a parked call; none when no such call is parked."""
+        call = next((call for call in self.parked_calls() if call.id == call_id), None)
+        if call is None:
+            return
+        confirmation = UserConfirmResultEvent(
+            reply_id=self._agent.state.reply_id,
+            confirm_results=[ConfirmResult(confirmed=is_allowed, tool_call=call)],
+        )
+        async for event in self.reply(confirmation=confirmation):
+            yield event
+
+    def parked_calls(self) -> list[ToolCallBlock]:
+        """Calls that wait for the person, oldest first."""
+        return self._agent.state.get_awaiting_tool_calls(self._agent.name)
+
+    def approvals(self) -> list[ApprovalRequested]:
+        """The cards of all parked calls."""
+        return [asked_event(call, self._why_asked(call)) for call in self.parked_calls()]
+
+    def close_open_calls(self, output: str, state: ToolResultState) -> list[ToolFinished]:
+        """Give every call without a result this one, so that the context is valid for any provider."""
+        if not self.context:
+            return []
+        message = self.context[-1]
+        events: list[ToolFinished] = []
+        for call in open_calls(message):
+            call.state = ToolCallState.FINISHED
+            result = ToolResultBlock(id=call.id, name=call.name, output=output, state=state)
+            message.content.append(result)
+            events.append(finished_event(result))
+        return events
+
+    def keep_unsaved(self) -> None:
+        """Put what was streamed before the model failed into the context, as far as it came."""
+        blocks: list[TextBlock | ThinkingBlock] = []
+        if self._translator.unsaved_thinking:
+            blocks.append(ThinkingBlock(thinking=self._translator.unsaved_thinking))
+        if self._translator.unsaved_text:
+            blocks.append(TextBlock(text=self._translator.unsaved_text))
+        if blocks:
+            # AgentScope's annotation leaves thinking out; its own loop appends it in the same way.
+            self._agent.state.append_context(self._agent.name, blocks)  # type: ignore[arg-type]
+        self._translator.unsaved_text = self._translator.unsaved_thinking = ""
+
+    def _find_result(self, call_id: str) -> ToolResultBlock | None:
+        for message in reversed(self.context):
+            for block in reversed(message.content):
+                if isinstance(block, ToolResultBlock) and block.id == call_id:
+                    return block
+        return None
+
+    def _why_asked(self, call: ToolCallBlock) -> str:
+        return judge(call.name, call_arguments(call), self._tools.rules).reason
+
+
+def build_agent(
+    model: ChatModelBase,
+    toolkit: Toolkit,
+    state: AgentState,
+    hooks: Sequence[MiddlewareBase],
+    *,
+    name: str = AGENT_NAME,
+    system_prompt: str = "",
+    is_sidecar: bool = False,
+) -> Agent:
+    """AgentScope's agent, with its own compression and reminders off; the outermost hook comes first.
+
+    A conversation's agent ends a cancelled reply in a valid state and returns; a sidecar's cancellation goes through.
+    """
+    return Agent(
+        name=name,
+        system_prompt=system_prompt,
+        model=model,
+        toolkit=toolkit,
+        middlewares=list(hooks),
+        state=state,
+        context_config=ContextConfig(tool_result_limit=_NO_LIMIT, max_image_num=_NO_LIMIT),
+        react_config=ReActConfig(max_iters=_NO_LIMIT, interruption_raise_cancelled_error=is_sidecar),
+        injection_config=InjectionConfig(inject_runtime_state=False),
+    )

@@ -1,0 +1,85 @@
+"""The summariser: a temporary agent that asks a model for one text, and lives for that request alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from agentscope.agent import Agent, InjectionConfig, ReActConfig
+from agentscope.middleware import MiddlewareBase
+from agentscope.model import ChatModelBase
+
+from assistant.compaction.summary.summary import Ask
+from assistant.errors import ModelError, PalimpsestError
+from assistant.messages.blocks import UserMsg
+
+SUMMARISER_NAME = "reme_compactor"
+ASK_TIMEOUT_SECONDS = 300.0
+
+_TOO_LATE = "The model did not finish within {seconds:.0f} s."
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Summariser:
+    """Whom a compaction asks for its summary, and how many tokens may be asked about at once."""
+
+    ask: Ask
+    window_tokens: int
+
+
+def make_ask(model: ChatModelBase) -> Ask:
+    """A callable (system prompt, user text) → the model's text. Each call makes an agent that lives only for it.
+
+    The callable raises `ModelError` when the model fails or takes longer than `ASK_TIMEOUT_SECONDS`.
+    """
+
+    async def ask(system: str, user: str) -> str:
+        agent = Agent(
+            name=SUMMARISER_NAME,
+            system_prompt=system,
+            model=model,
+            middlewares=[NoCompression()],
+            # Else a stopped request would be taken for an answer, and asked again.
+            react_config=ReActConfig(interruption_raise_cancelled_error=True),
+            injection_config=InjectionConfig(inject_runtime_state=False),
+        )
+        try:
+            reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
+        except PalimpsestError:
+            raise
+        except Exception as error:
+            # A client may raise anything; a digest then has to take the place of the summary, or the session ends here.
+            log.exception("the compactor model failed")
+            raise ModelError(f"The model failed ({type(error).__name__}: {error}).") from error
+        return reply.get_text_content() or ""
+
+    return ask
+
+
+async def within(seconds: float, work: Awaitable[T]) -> T:
+    """The result of `work`; raises `ModelError` when it takes longer.
+
+    AgentScope swallows the cancellation of a stream and returns what came so far, so the clock is asked afterwards.
+    """
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            result = await work
+    except TimeoutError:
+        raise ModelError(_TOO_LATE.format(seconds=seconds)) from None
+    if limit.expired():
+        raise ModelError(_TOO_LATE.format(seconds=seconds))
+    return result
+
+
+class NoCompression(MiddlewareBase):
+    """Turns AgentScope's own compression off for an agent that lives for one request."""
+
+    async def on_compress_context(self, agent: Agent, input_kwargs: object, next_handler: object) -> None:
+        """Leaves the context as it is."""

@@ -1,0 +1,206 @@
+"""What fills the model's window in one conversation: measured, listed, pinned, and kept to its caps."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.agent.hooks.system_prompt import SystemPromptHook
+from assistant.agent.session_state import SessionState
+from assistant.agent.tools.toolkit import AgentTools
+from assistant.compaction.budget import fits_alone, next_trigger
+from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
+from assistant.compaction.policy import CompactionPolicy
+from assistant.compaction.shorten.tool_results import Artifact, ArtifactPlace, cap_result
+from assistant.errors import CompactionError
+from assistant.messages.blocks import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
+from assistant.messages.events import ContextMeasured, ContextPart, Event, Part
+from assistant.messages.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One piece of what the model sees."""
+
+    part: Part
+    label: str
+    text: str
+    tokens: int
+    key: BlockKey | None = None
+    is_user: bool = False
+    is_pinned: bool = False
+
+
+class ContextWindow:
+    """The window of one conversation, and the numbers that hold for it."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        tools: AgentTools,
+        prompt: SystemPromptHook,
+        policy: CompactionPolicy,
+        counter: TokenCounter,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self.prompt = prompt
+        self.counter = counter
+        self._state = state
+        self._tools = tools
+        self._policy = policy
+        self._emit = emit
+        self._schemas_json = ""
+
+    @property
+    def policy(self) -> CompactionPolicy:
+        """The numbers in force."""
+        return self._policy
+
+    @property
+    def prompt_tokens(self) -> int:
+        """What the system prompt costs."""
+        return sum(self.prompt.prompt.part_tokens.values())
+
+    @property
+    def schema_tokens(self) -> int:
+        """What the schemas of the tools cost, as far as they are known."""
+        return self.counter.text(self._schemas_json) if self._schemas_json else 0
+
+    @property
+    def has_schemas(self) -> bool:
+        """True once it is known what the tools cost."""
+        return bool(self._schemas_json)
+
+    async def read_schemas(self) -> None:
+        """Know what the tools cost; before this they count as nothing."""
+        activated = self._state.agent_state.tool_context.activated_groups
+        schemas = await self._tools.toolkit.get_tool_schemas(activated)
+        self._schemas_json = json.dumps(schemas, ensure_ascii=False) if schemas else ""
+
+    def narrow(self, max_input_tokens: int) -> bool:
+        """Take a smaller window from now on; False where the window is as small already."""
+        is_narrower = max_input_tokens < self._policy.max_input_length
+        if is_narrower:
+            self._policy = replace(self._policy, max_input_length=max_input_tokens)
+        return is_narrower
+
+    def total(self, messages: Sequence[Msg], summary: str) -> int:
+        """The tokens of a request with these messages and this summary."""
+        rendered = self._state.render_summary(summary, messages)
+        fixed = self.prompt_tokens + self.schema_tokens
+        return fixed + self.counter.text(rendered) + self.counter.messages(messages)
+
+    def fits_alone(self, text: str) -> bool:
+        """True when a message of this text could be sent if nothing else were in the window."""
+        return fits_alone(self.counter.text(text), self.prompt_tokens + self.schema_tokens, self._policy)
+
+    def measured(self, total: int, shortened: int) -> ContextMeasured:
+        """The measure of a context that has this many tokens in all, after so many results were shortened."""
+        state = self._state
+        parts: dict[Part, int] = dict(self.prompt.prompt.part_tokens)
+        parts["tools"] = self.schema_tokens
+        rendered = self.counter.text(state.render_summary(state.session.summary, state.context))
+        parts["summary"] = self.counter.text(write_summary_message(state.session.summary, (), state.language))
+        parts["pins"] = max(0, rendered - parts["summary"])
+        parts["messages"] = max(0, total - sum(parts.values()))
+        shown = tuple(ContextPart(name, tokens) for name, tokens in parts.items() if tokens)
+        trigger = next_trigger(self._policy, state.guards)
+        return ContextMeasured(total, trigger, self._policy.max_input_length, shown, shortened)
+
+    def emit_measure(self) -> None:
+        """Emit how full the window is now."""
+        self._emit(self.measured(self.total(self._state.context, self._state.session.summary), 0))
+
+    def items(self) -> list[ContextItem]:
+        """What the model sees, in order."""
+        prompt, state = self.prompt.prompt, self._state
+        items = [ContextItem("system", "System prompt", prompt.text, self.counter.text(prompt.text))]
+        if self._schemas_json:
+            items.append(ContextItem("tools", "Tools", self._schemas_json, self.schema_tokens))
+        if message := write_summary_message(state.session.summary, (), state.language):
+            items.append(ContextItem("summary", "Summary", message, self.counter.text(message)))
+        return [*items, *self._pin_items(), *self.message_items(state.context)]
+
+    def message_items(self, messages: Sequence[Msg]) -> list[ContextItem]:
+        """The blocks of these messages, in order."""
+        return [
+            ContextItem(
+                "messages",
+                f"{'You' if message.role == 'user' else 'Assistant'}: {block.type.replace('_', ' ')}",
+                block_text(block),
+                self.counter.block(block),
+                key := BlockKey(message.id, block.type, block.id),
+                message.role == "user",
+                key in self._state.session.pins,
+            )
+            for message in messages
+            for block in message.content
+        ]
+
+    def pins(self) -> list[Pin]:
+        """What is kept word for word in every context."""
+        return self._state.pins_of(self._state.session.pins)
+
+    def pin(self, key: BlockKey) -> None:
+        """Keep a block word for word in every context; raises `CompactionError` when pins would take too much."""
+        state = self._state
+        pins = [*self.pins(), *(pin for pin in state.pins_of([key]) if key not in state.session.pins)]
+        if over := tokens_over_pin_limit(pins, self._policy, self.counter):
+            raise CompactionError(
+                f"Pins may take {self._policy.pin_tokens:,} tokens together, a tenth of the window; with this one they "
+                f"would be {over:,} over. Unpin something first."
+            )
+        state.pin([pin.key for pin in pins])
+
+    def unpin(self, key: BlockKey) -> None:
+        """Let a pinned block go."""
+        self._state.pin([pinned for pinned in self._state.session.pins if pinned != key])
+
+    def cap(self, block: ToolResultBlock) -> ToolResultBlock:
+        """A tool result as the context may hold it; its full text goes to disk first."""
+        capped = cap_result(
+            block,
+            self._policy.recent_max_bytes,
+            self.artifact_place(),
+            call=self._call_of(block.id),
+            max_chars=self._policy.tool_result_max_chars,
+        )
+        if capped.artifact is not None:
+            self.store([capped.artifact])
+        return capped.block
+
+    def artifact_place(self) -> ArtifactPlace:
+        """Where the full texts of shortened results are, and how the model opens them."""
+        folder = self._state.workspace.tool_result_folder
+        reader = self._tools.artifact_reader
+        # A path of the home is shorter than a whole one, and all that the memory tool takes.
+        shown = str(folder) if reader == "Read" else folder.name
+        return ArtifactPlace(lambda: str(uuid.uuid4()), shown, self._state.language, reader)
+
+    def store(self, artifacts: Sequence[Artifact]) -> None:
+        """Write the full texts of shortened results to disk."""
+        for artifact in artifacts:
+            self._tools.artifacts.store_as(artifact.artifact_id, artifact.text)
+
+    def _pin_items(self) -> list[ContextItem]:
+        return [
+            ContextItem(
+                "pins",
+                f"{'You' if pin.role == 'user' else 'Assistant'}: pinned",
+                pin.text,
+                pin_tokens([pin], self.counter),
+                pin.key,
+                pin.role == "user",
+                is_pinned=True,
+            )
+            for pin in pins_to_quote(self.pins(), self._state.context)
+        ]
+
+    def _call_of(self, call_id: str) -> ToolCallBlock | None:
+        for message in reversed(self._state.context):
+            for block in message.content:
+                if isinstance(block, ToolCallBlock) and block.id == call_id:
+                    return block
+        return None
