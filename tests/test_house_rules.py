@@ -26,6 +26,9 @@ BROAD_EXCEPT_ALLOWED = (
     "assistant/agent/flush.py",
     "assistant/index/watcher.py",
 )
+# Records that are changed field by field (a result, a tally, a session), or hold a function beside their figures.
+MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "Session", "ChatModel", "_Rule", "CompressionJob")
+MAX_ARGUMENTS = 6
 GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "handler", "service", "misc"}
 LONG_LIVED = re.compile(
     r"(Client|Agent|Model|Store|Engine|Collection|Settings|Workspace|Journal|Sessions|Conversation|Blocks|Interface"
@@ -71,6 +74,17 @@ def test_everything_is_caught_only_where_it_may_be() -> None:
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
     )
     assert problems(broad) == "", "catch the narrowest type round one line"
+
+
+def test_no_constructor_takes_more_than_six_arguments() -> None:
+    long = (
+        f"{file.name} {node.name}: {count} arguments"
+        for file in PACKAGE
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ClassDef) and (count := _argument_count(node)) > MAX_ARGUMENTS
+        if node.name not in MANY_ARGUMENTS_ALLOWED
+    )
+    assert problems(long) == "", "group what belongs together, or split the class"
 
 
 def test_nothing_long_lived_is_made_at_import() -> None:
@@ -138,6 +152,22 @@ _MARKS = r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"
 
 def _is_exception(node: ast.ClassDef) -> bool:
     return any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)
+
+
+def _argument_count(node: ast.ClassDef) -> int:
+    """What a caller has to pass. A frozen dataclass that only holds values has no limit: its fields are a record."""
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+            arguments = member.args
+            return len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]) - 1
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    fields = [member for member in node.body if isinstance(member, ast.AnnAssign)]
+    acts = any(isinstance(member, ast.AsyncFunctionDef) for member in node.body) or any(
+        "Callable" in ast.unparse(member.annotation) for member in fields
+    )
+    is_frozen = any("frozen=True" in decorator for decorator in decorators)
+    is_dataclass = any(decorator.startswith("dataclass") for decorator in decorators)
+    return 0 if not is_dataclass or (is_frozen and not acts) else len(fields)
 
 
 def _undocumented(files: list[SourceFile]) -> Iterator[str]:
