@@ -281,7 +281,7 @@ def _restored(session: Session) -> AgentState:
         return AgentState.model_validate({**session.agent_state, "context": context})
     except ValidationError:
         # The words are what counts; the rest is the agent's own and is made again.
-        log.warning("the agent's state of conversation %s is damaged and was begun anew", session.session_id)
+        log.warning("the agent's state of conversation %s is damaged and begins empty", session.session_id)
         return AgentState(context=context)
 
 

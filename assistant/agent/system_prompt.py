@@ -27,7 +27,7 @@ class SystemPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptTexts:
-    """The owner's files as they stand, by name, and the guidance of the first conversation (empty once it is over)."""
+    """The owner's files as they are, by name, and the guidance of the first conversation (empty once it is over)."""
 
     files: Mapping[str, str]
     bootstrap: str
@@ -44,7 +44,7 @@ def compose_system_prompt(
     max_tokens: int,
     count: Callable[[str], int],
 ) -> SystemPrompt:
-    """The system prompt; the owner's files take at most `max_tokens` of it. The date stands in it without the time."""
+    """The system prompt; the owner's files take at most `max_tokens` of it. It has the date without the time."""
     capped = cap_together(texts.files, language, max_tokens, count)
     shortened = tuple(name for name, text in texts.files.items() if capped[name] != text.strip())
     text = render(

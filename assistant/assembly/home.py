@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What stands on disk of one home; needs no model and no lock."""
+    """What is on disk of one home; needs no model and no lock."""
 
     workspace: Workspace
     clock: Clock
@@ -156,7 +156,7 @@ def make_trash(store: Store, index: MemoryIndex, stop: Callable[[set[str]], Awai
 
 
 def _note_outside_changes(notes: Notes, names: frozenset[str]) -> None:
-    """What an editor or another program made of a memory file stands in the memory log."""
+    """What an editor or another program made of a memory file comes into the memory log."""
     for name in sorted(names):
         try:
             notes.note_outside_change(name)

@@ -50,7 +50,7 @@ def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def run_index(settings: Settings, options: argparse.Namespace) -> int:
-    """Bring the index in step with the files, or make it anew, and print what it holds."""
+    """Bring the index in step with the files, or make it again, and print what it holds."""
     return asyncio.run(_index(settings, options.rebuild, options.json))
 
 

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return FAILED
     except BrokenPipeError:
-        # The reader of our output is gone; nothing is left to tell.
+        # The reader of our output is gone; nothing is left to print.
         _drop_output()
         return FAILED
     except OSError as error:
@@ -98,7 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "hash-password",
         help="make a hash for PALIMPSEST_USERS",
-        description="Ask for a password, twice in a terminal, and print the hash that stands behind a name.",
+        description="Ask for a password, twice in a terminal, and print the hash that goes behind a name.",
     )
 
     doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
@@ -116,7 +116,7 @@ def _add_session_parsers(commands: openclaw.Subparsers, common: argparse.Argumen
     sessions.add_argument("--trash", action="store_true", help="list those in the trash")
     sessions.add_argument("--json", action="store_true")
     actions = sessions.add_subparsers(dest="action", metavar="ACTION")
-    # What stands before the action must not be undone by the default of what may stand after it.
+    # An option before the action must not be undone by the default of the same option after it.
     home = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     home.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
     rename = actions.add_parser("rename", parents=[home], help="give a conversation another title")
@@ -136,7 +136,7 @@ def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentPa
         help="bring the search index in step with the files",
         description="Bring the search index in step with the files and print what it holds.",
     )
-    index.add_argument("--rebuild", action="store_true", help="make it anew")
+    index.add_argument("--rebuild", action="store_true", help="make it again from the files")
     index.add_argument("--json", action="store_true")
 
     search = commands.add_parser(
@@ -157,7 +157,7 @@ def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentPa
         description="Show every sentence with these words, ask which are to be forgotten, and take them out of memory "
         "files and their log, conversations, summaries, titles, tool results, the trash and the search index.",
     )
-    forget.add_argument("text", metavar="TEXT", help="words that stand in it")
+    forget.add_argument("text", metavar="TEXT", help="words that are in it")
     forget.add_argument("--yes", action="store_true", help="without asking: every sentence with these very words")
     forget.add_argument("--json", action="store_true", help="without --yes: only show what would be asked about")
 
@@ -379,7 +379,7 @@ async def _input(prompt: str) -> str | None:
 
 
 def _home(text: str) -> Path:
-    # An unset variable of a script would make the folder it stands in the home.
+    # An unset variable of a script would make the current folder the home.
     if not text.strip():
         raise argparse.ArgumentTypeError("a folder, not an empty text")
     return Path(text)

@@ -50,7 +50,7 @@ class Rules:
 class Verdict:
     """What happens to a call. `reason` is why it is asked, in words for the person.
 
-    `refusal` says why it is denied: the words that the model reads stand in the prompt `tool_refused`, about `subject`.
+    `refusal` says why it is denied: the words that the model reads are in the prompt `tool_refused`, about `subject`.
     """
 
     behavior: Behavior

@@ -69,7 +69,7 @@ def _common(old: list[str], new: list[str]) -> int:
 def _joined(lines: list[str]) -> str:
     """The lines as one text; an old `\r` before a new `\n` would be one line end with it and becomes `\n` itself."""
     joined: list[str] = []
-    # From the end on, for what became `\n` stands behind the line before it.
+    # From the end on, for what became `\n` belongs to the line before it.
     for line in reversed(lines):
         is_one_end = line.endswith("\r") and joined and joined[-1].startswith("\n")
         joined.append(f"{line[:-1]}\n" if is_one_end else line)

@@ -97,7 +97,7 @@ def read_servers(path: Path) -> ListedServers:
 
 @asynccontextmanager
 async def open_servers(listed: ListedServers, start_folder: Path) -> AsyncGenerator[McpTools]:
-    """Start them side by side, and end them in the end. One that does not answer is told and keeps nobody waiting."""
+    """Start them side by side, and end them in the end. One that does not answer is reported and delays nobody."""
     clients = {name: _client(name, settings, start_folder) for name, settings in listed.servers.items()}
     try:
         started = await asyncio.gather(*(_start(name, client) for name, client in clients.items()))

@@ -31,5 +31,5 @@ def text_chunk(text: str) -> ToolChunk:
 
 
 def error_chunk(text: str) -> ToolChunk:
-    """A failure the model is told, so that it can do something else."""
+    """A failure that the model reads, so that it can do something else."""
     return ToolChunk(content=[TextBlock(text=text)], state=ToolResultState.ERROR)

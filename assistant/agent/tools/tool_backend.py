@@ -1,4 +1,4 @@
-"""Where the agent's tools run: its folder, an environment without secrets, and processes that end when told to."""
+"""Where the agent's tools run: its folder, an environment without secrets, and processes that end when stopped."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ToolBackend(LocalBackend):
 def shell_environment() -> dict[str, str]:
     """The environment of every command: no variable that is not needed, so no key can leak through it."""
     kept = {name: value for name, value in os.environ.items() if _is_harmless(name)}
-    # ripgrep stands beside this interpreter when it was installed as a package.
+    # ripgrep is beside this interpreter when it was installed as a package.
     scripts = str(Path(sys.executable).parent)
     kept["PATH"] = os.pathsep.join(filter(None, [kept.get("PATH", ""), scripts]))
     return kept
@@ -108,7 +108,7 @@ def _prepared(command: list[str], secrets: Sequence[Path]) -> list[str]:
     if Path(command[0]).name not in {"rg", "rg.exe"}:
         return command
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
-    # The glob that stands last wins, so these cannot be lifted by one the model gave.
+    # The last glob wins, so these cannot be lifted by one the model gave.
     names = [*SECRET_FILES, *(_as_glob(name) for name in _other_names(secrets, command[-1]))]
     names += [f"**/{OTHER_HOMES}/{_as_glob(name)}/**" for name in _other_homes(secrets)]
     hidden = [part for name in names for part in ("--iglob", f"!{name}")]
@@ -131,7 +131,7 @@ def _other_names(secrets: Sequence[Path], folder: str) -> list[str]:
 
 
 def _other_homes(secrets: Sequence[Path]) -> list[str]:
-    """The names of the folders with other people's homes, which stand beside the secret files of this one."""
+    """The names of the folders with other people's homes, which are beside the secret files of this one."""
     return sorted({folder.name for path in secrets for folder in path.parent.glob(f"{OTHER_HOMES}/*")})
 
 

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class FailureWords(ToolMiddlewareBase):
-    """An exception without a text is told by its name; any other goes its way."""
+    """An exception without a text is reported by its name; any other is raised on."""
 
     async def on_tool_call(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -30,5 +30,5 @@ class FailureWords(ToolMiddlewareBase):
             if str(error).strip():
                 raise
             log.exception("the tool %s failed without a word", tool.name)
-            told = TextBlock(text=f"{tool.name} failed: {type(error).__name__}")
-            yield ToolChunk(content=[told], state=ToolResultState.ERROR)
+            failure = TextBlock(text=f"{tool.name} failed: {type(error).__name__}")
+            yield ToolChunk(content=[failure], state=ToolResultState.ERROR)
