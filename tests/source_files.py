@@ -12,7 +12,7 @@ _TEXT_SUFFIXES = {".py", ".j2", ".md", ".toml", ".txt", ".js", ".css", ".html", 
 _FOLDERS = ("assistant", "benchmarks", "docs", "prompts", "tests", "working_dir_template", ".ci", ".github")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SourceFile:
     """A Python file: its path from the top with forward slashes, its text and its syntax tree."""
 
@@ -28,8 +28,13 @@ def python_files(*folders: str) -> list[SourceFile]:
     for folder in folders:
         place = ROOT / folder
         paths += sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.is_file() else []
-    texts = [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
-    return [SourceFile(name, text, ast.parse(text, name)) for name, text in texts]
+    return [_source_file(path) for path in paths]
+
+
+@cache
+def _source_file(path: Path) -> SourceFile:
+    name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+    return SourceFile(name, text, ast.parse(text, name))
 
 
 def text_files() -> dict[str, str]:

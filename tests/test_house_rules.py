@@ -111,6 +111,7 @@ def test_nothing_is_left_unfinished() -> None:
     raised = (
         f"{file.name}:{node.lineno} {node.id}"
         for file in EVERYTHING
+        if "NotImplementedError" in file.text
         for node in ast.walk(file.tree)
         if isinstance(node, ast.Name) and node.id == "NotImplementedError"
     )
@@ -128,6 +129,7 @@ def test_nothing_waits_for_time_to_pass() -> None:
     waits = (
         f"{file.name}:{node.lineno}"
         for file in python_files("assistant", "app.py", "tests")
+        if "sleep" in file.text
         for node in ast.walk(file.tree)
         if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node) == "time.sleep"
     )

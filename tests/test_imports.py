@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -58,8 +59,13 @@ SAMPLELESS = tuple(
 FILES = python_files("assistant", "app.py")
 
 
-def imported_names(file: SourceFile) -> Iterator[tuple[int, str]]:
+@cache
+def imported_names(file: SourceFile) -> list[tuple[int, str]]:
     """Line and full dotted name of every import, late ones and those by a literal name included."""
+    return list(_imported_names(file))
+
+
+def _imported_names(file: SourceFile) -> Iterator[tuple[int, str]]:
     package = file.name.removesuffix(".py").split("/")[:-1]
     for node in ast.walk(file.tree):
         match node:

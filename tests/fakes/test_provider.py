@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import httpx
 import pytest
@@ -12,32 +14,35 @@ from tests.fakes.players import NOTHING_FOUND, Quality, RuleBasedPlayer, Sequenc
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply, ReplyCall
 
-SYSTEM = {"role": "system", "content": "You help."}
-USER = {"role": "user", "content": "Hello"}
+Wire = Mapping[str, Any]
+"""A JSON object as it goes over the wire."""
+
+SYSTEM: Wire = {"role": "system", "content": "You help."}
+USER: Wire = {"role": "user", "content": "Hello"}
 
 
-def call(call_id: str, arguments: str = "{}") -> dict[str, object]:
+def call(call_id: str, arguments: str = "{}") -> Wire:
     return {"id": call_id, "type": "function", "function": {"name": "Bash", "arguments": arguments}}
 
 
-def asks(*calls: dict[str, object]) -> dict[str, object]:
+def asks(*calls: Wire) -> Wire:
     return {"role": "assistant", "content": None, "tool_calls": list(calls)}
 
 
-def result(call_id: str, text: str = "done") -> dict[str, object]:
+def result(call_id: str, text: str = "done") -> Wire:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def tool(name: str) -> dict[str, object]:
+def tool(name: str) -> Wire:
     return {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
 
 
-def post(provider: StrictProvider, messages: list[dict[str, object]], **more: object) -> httpx.Response:
+def post(provider: StrictProvider, messages: Sequence[Wire], **more: object) -> httpx.Response:
     body = {"model": "strict-7b", "messages": messages, **more}
     return httpx.post(f"{provider.base_url}/chat/completions", json=body, trust_env=False)
 
 
-def say(provider: StrictProvider, messages: list[dict[str, object]], **more: object) -> dict[str, object]:
+def say(provider: StrictProvider, messages: Sequence[Wire], **more: object) -> Wire:
     response = post(provider, messages, **more)
     assert response.status_code == 200, response.text
     return response.json()["choices"][0]["message"]
@@ -65,7 +70,7 @@ def say(provider: StrictProvider, messages: list[dict[str, object]], **more: obj
         pytest.param([USER, asks(call("a")), result("a", "")], "non-empty content", id="empty result"),
     ],
 )
-def test_a_malformed_request_is_refused_with_the_words_of_a_provider(messages: list[dict[str, object]], reason: str):
+def test_a_malformed_request_is_refused_with_the_words_of_a_provider(messages: Sequence[Wire], reason: str):
     with StrictProvider(SequencePlayer()) as provider:
         response = post(provider, messages)
 
@@ -271,7 +276,7 @@ def test_an_order_in_the_system_prompt_is_obeyed():
 
 def test_a_task_takes_its_steps_and_ends_even_when_earlier_ones_are_folded_away():
     task = {"role": "user", "content": "Do the 3-step shell task, please."}
-    messages: list[dict[str, object]] = [SYSTEM, task]
+    messages: Sequence[Wire] = [SYSTEM, task]
     with StrictProvider(RuleBasedPlayer(), call_ids="unique") as provider:
         for _ in range(3):
             step = say(provider, messages, tools=[tool("Bash")])
