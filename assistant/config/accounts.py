@@ -7,14 +7,9 @@ import hmac
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MIN_PASSWORD_CHARS = 8
-MAX_FAILURES = 5
-"""Wrong passwords in a row, after which a name waits."""
-WAIT_SECONDS = 60.0
-"""How long it waits after the newest of them."""
 # One of the settings OWASP's password storage sheet gives for scrypt: 16 MiB and some 50 ms a try.
 _COST, _BLOCK_SIZE, _PARALLELISM = 2**14, 8, 5
 # What a hash may ask of the machine: a mistyped cost would stop every sign-in.
@@ -81,36 +76,6 @@ def is_password(password: str, password_hash: str) -> bool:
     cost, block_size, parallelism = (int(part) for part in match.group(1, 2, 3))
     salt, key = (bytes.fromhex(part) for part in match.group(4, 5))
     return hmac.compare_digest(_derive(password, salt, cost, block_size, parallelism, len(key)), key)
-
-
-class SignIn:
-    """Checks names and passwords; a name with too many wrong passwords in a row waits for a minute."""
-
-    def __init__(self, accounts: Sequence[Account], now_seconds: Callable[[], float]) -> None:
-        self._hashes = {account.name: account.password_hash for account in accounts}
-        # An unknown name costs as much time as a known one, or the clock would tell them apart.
-        self._stand_in = accounts[0].password_hash
-        self._now_seconds = now_seconds
-        self._failures: dict[str, int] = {}
-        self._waits_until: dict[str, float] = {}
-
-    def check(self, name: str, password: str) -> bool:
-        """Whether this person may come in; false, too, for the right password while the name waits."""
-        # A name that may be written in two forms has one count of wrong passwords.
-        name = unicodedata.normalize("NFC", name)
-        known = self._hashes.get(name)
-        is_right = is_password(password, known or self._stand_in) and known is not None
-        if known is None:
-            return False
-        if self._now_seconds() < self._waits_until.get(name, 0.0):
-            return False
-        if is_right:
-            self._failures.pop(name, None)
-            return True
-        self._failures[name] = self._failures.get(name, 0) + 1
-        if self._failures[name] >= MAX_FAILURES:
-            self._waits_until[name] = self._now_seconds() + WAIT_SECONDS
-        return False
 
 
 def _is_possible(password_hash: str) -> bool:

@@ -102,6 +102,11 @@ class Workspace:
         return self.root / "trash"
 
     @property
+    def page_folder(self) -> Path:
+        """What the page's own library writes while it serves; there only until it ends."""
+        return self.root / "page"
+
+    @property
     def owner_path(self) -> Path:
         """Pid and address of the process that owns this home."""
         return self.root / "owner.json"

@@ -75,11 +75,6 @@ def head() -> str:
     )
 
 
-def sign_in_message() -> str:
-    """The text above the form; with the styles, for Gradio gives the page before the sign-in no head of ours."""
-    return f"<style>{asset('page.css')}</style>{card('sign_in')}"
-
-
 def _place(*components: Block) -> None:
     for component in components:
         component.render()

@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import inspect
 import os
+import shutil
 import socket
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
@@ -17,15 +18,17 @@ from typing import TYPE_CHECKING
 
 from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError, SettingsError
+from assistant.storage.workspace import Workspace
 from assistant.ui.cards import card
-from assistant.ui.server.guard import Guard, known_hosts
 from assistant.ui.server.loading import Loaded, Loading, Opener
 
 if TYPE_CHECKING:
     from gradio import Blocks
 
     from assistant.assembly.assistant import Assistant
+    from assistant.ui.server.listener import Listener
     from assistant.ui.server.rooms import Rooms
+    from assistant.ui.server.site import Site
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -75,6 +78,8 @@ def start(settings: Settings, opener: Opener, framed_by: str = "") -> PageServer
 
     `framed_by` lists, as a content security policy does, the pages that may show this one in a frame.
     """
+    _clear_scratch(settings)
+    os.environ["GRADIO_TEMP_DIR"] = str(Workspace(settings.home).page_folder)
     import_gradio()
     # Where no event loop runs, Gradio makes one for every lock it needs and closes none.
     if _runs_in_loop():
@@ -95,12 +100,11 @@ def _runs_in_loop() -> bool:
 
 
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
-    from starlette.middleware import Middleware
-
-    from assistant.ui.layout import head, sign_in_message, theme
+    from assistant.ui.server.listener import Listener
     from assistant.ui.server.rooms import Rooms
-    from assistant.ui.server.sign_in import check_password, owner_of, who_asks
-    from assistant.ui.server.visitors import VisitorCookie
+    from assistant.ui.server.sign_in import owner_of
+    from assistant.ui.server.site import Site
+    from assistant.ui.server.visitors import person_asking
 
     first_page = asyncio.Event()
     # Known to the thread that starts the server, wanted by the loop that serves.
@@ -109,7 +113,8 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     async def keep_open(person: str, loading: Loading) -> None:
         await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
-    rooms = Rooms(who_asks(settings), keep_open)
+    is_home_there = settings.home.exists()
+    rooms = Rooms(person_asking, keep_open)
     demo = build(settings, rooms)
 
     @asynccontextmanager
@@ -125,51 +130,50 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
             await asyncio.gather(sweeping, return_exceptions=True)
             await rooms.close()
 
-    guard = Middleware(
-        Guard,  # type: ignore[arg-type]
-        hosts=known_hosts(settings.host, settings.space_host),
-        any_address=settings.is_public,
-        framed_by=_SPACE_FRAMES if settings.is_space else framed_by,
-        on_first_page=first_page.set,
-    )
-    cookie = Middleware(VisitorCookie, is_space=settings.is_space)  # type: ignore[arg-type]
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
-    port = _port(settings)
+    listening = _listen(settings)
+    site = Site(settings, demo, lifespan, _SPACE_FRAMES if settings.is_space else framed_by, first_page.set)
+    # Gradio makes folders for what this page has not; whoever has guests only has no home.
+    _clear_scratch(settings)
+    if not is_home_there:
+        with contextlib.suppress(OSError):
+            settings.home.rmdir()
+    listener = Listener(site.app, listening)
+    listener.start()
+    url = _address(listening)
+    address.set_result(url.rstrip("/"))
+    return PageServer(url, close=partial(_close, settings, site, listener), wait=listener.wait)
+
+
+def _close(settings: Settings, site: Site, listener: Listener) -> None:
+    site.end_streams()
+    listener.close()
+    _clear_scratch(settings)
+
+
+def _clear_scratch(settings: Settings) -> None:
+    shutil.rmtree(Workspace(settings.home).page_folder, ignore_errors=True)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """The port that is set, else the first free one; on a Space the platform's."""
+    from gradio.http_server import INITIAL_PORT_VALUE, LOCALHOST_NAME
+
+    from assistant.ui.server.listener import listen
+
+    host = settings.host or (LOCALHOST_NAME if settings.is_space else "127.0.0.1")
+    port = settings.port if settings.port is not None else INITIAL_PORT_VALUE if settings.is_space else None
     try:
-        _, url, _ = demo.launch(
-            server_name=settings.host or (None if settings.is_space else "127.0.0.1"),
-            server_port=port,
-            prevent_thread_lock=True,
-            inline=False,
-            quiet=True,
-            show_error=False,
-            ssr_mode=False,
-            run_history=False,
-            enable_monitoring=False,
-            footer_links=[],
-            max_file_size="1mb",
-            theme=theme(),
-            head=head(),
-            auth=check_password(settings.accounts) if settings.accounts else None,  # type: ignore[arg-type]
-            auth_message=sign_in_message(),
-            app_kwargs={"middleware": [guard, *([cookie] if settings.has_guests else [])], "lifespan": lifespan},
-        )
+        return listen(host, _PORTS if port is None else (port,))
     except OSError as error:
         raise _cannot_listen(settings, port, error) from None
-    address.set_result(url.rstrip("/"))
-    return PageServer(url, close=lambda: demo.close(verbose=False), wait=demo.block_thread)
 
 
-def _port(settings: Settings) -> int | None:
-    """The port that is set, else the first free one; on a Space the platform's."""
-    if settings.port is not None or settings.is_space:
-        return settings.port
-    for port in _PORTS:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as opened, contextlib.suppress(OSError):
-            opened.bind((settings.host or "127.0.0.1", port))
-            return port
-    return None
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}/"
 
 
 def _cannot_listen(settings: Settings, port: int | None, error: OSError) -> SettingsError:

@@ -31,7 +31,7 @@ def sign_in(page: Page, address: str, name: str, password: str) -> None:
     page.goto(address)
     page.locator("input[type=text]").fill(name)
     page.locator("input[type=password]").fill(password)
-    page.get_by_role("button", name="Login").click()
+    page.get_by_role("button", name="Sign in").click()
 
 
 def signed_in(context: BrowserContext, address: str, name: str) -> Chat:
@@ -60,13 +60,13 @@ def test_each_person_has_their_own_conversations_and_memory(
 def test_a_wrong_password_opens_nothing(context: BrowserContext, address: str) -> None:
     page = context.new_page()
     sign_in(page, address, "ada", "password two")
-    expect(page.get_by_text("Incorrect Credentials")).to_be_visible()
-    assert page.request.get(f"{address}config").status == 401
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert page.request.get(f"{address}gradio_api/app_id").status == 401
 
 
 def test_who_signed_out_has_to_sign_in_again(context: BrowserContext, address: str) -> None:
     ben = signed_in(context, address, "ben")
-    ben.page.get_by_role("link", name="Sign out").click()
+    ben.page.get_by_role("button", name="Sign out").click()
     expect(ben.page.locator("input[type=password]")).to_be_visible()
 
 

@@ -1,34 +1,81 @@
-"""Whose browser a request comes from: a visitor is known by a random cookie."""
+"""Whose browser a request comes from: a visitor is known by a cookie that this process signed."""
 
 from __future__ import annotations
 
-import re
+import hashlib
+import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
+from collections import OrderedDict
+from collections.abc import Callable
 
 import gradio as gr
 
-from assistant.ui.server.guard import AsgiApp, AsgiMessage, AsgiReceive, AsgiScope, AsgiSend
+from assistant.errors import PalimpsestError
+from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiMessage, AsgiReceive, AsgiScope, AsgiSend, address_of
+from assistant.ui.server.asgi import cookie_value as cookie_of
 
 COOKIE = "palimpsest-visitor"
-_MARK = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+NEW_VISITORS = 8
+"""So many browsers of one address may be new at once."""
+NEW_VISITOR_SECONDS = 15.0
+"""Then one more, each time this has passed."""
+_MAX_ADDRESSES = 10_000
+
+
+class Visitors:
+    """The cookies of guests: made, signed and known again here, and nowhere kept."""
+
+    def __init__(self, now_seconds: Callable[[], float]) -> None:
+        self._secret = secrets.token_bytes(32)
+        self._now_seconds = now_seconds
+        # When the allowance of an address will be whole again.
+        self._whole_at: OrderedDict[str, float] = OrderedDict()
+
+    def who_comes(self, scope: AsgiScope) -> str | None:
+        """The visitor a request comes from; None without a cookie of ours."""
+        visitor, _, signature = cookie_of(scope, COOKIE).partition(".")
+        return visitor if hmac.compare_digest(signature, self._signature(visitor)) else None
+
+    def welcome(self, address: str) -> str | None:
+        """A new visitor; None while too many from this address are new."""
+        now = self._now_seconds()
+        whole_at = max(self._whole_at.get(address, now), now) + NEW_VISITOR_SECONDS
+        if whole_at > now + NEW_VISITORS * NEW_VISITOR_SECONDS:
+            return None
+        self._whole_at[address] = whole_at
+        self._whole_at.move_to_end(address)
+        while len(self._whole_at) > _MAX_ADDRESSES:
+            self._whole_at.popitem(last=False)
+        return secrets.token_urlsafe(16)
+
+    def cookie_value(self, visitor: str) -> str:
+        """What the browser of a visitor is given to keep."""
+        return f"{visitor}.{self._signature(visitor)}"
+
+    def _signature(self, visitor: str) -> str:
+        return hmac.new(self._secret, visitor.encode(), hashlib.sha256).hexdigest()
 
 
 class VisitorCookie:
     """ASGI middleware: gives a cookie that no script can read to each browser that opens the page without one."""
 
-    def __init__(self, app: AsgiApp, is_space: bool) -> None:
+    def __init__(self, app: AsgiApp, visitors: Visitors, is_space: bool) -> None:
         self._app = app
+        self._visitors = visitors
         # A Space is shown in a frame of another site, which gets no other cookies than these.
         self._attributes = "Secure; SameSite=None; Partitioned" if is_space else "SameSite=Strict"
 
     async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         """Answer as the page does, with a cookie where there was none."""
-        is_page = scope["type"] == "http" and scope.get("path") == "/"
-        if not is_page or _mark_in(_cookie_header(scope)):
+        is_new = scope["type"] == "http" and scope["path"] == "/" and scope["method"] == "GET" and not scope[PERSON]
+        if not is_new:
             await self._app(scope, receive, send)
             return
-        value = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; {self._attributes}"
+        visitor = scope[PERSON] = self._visitors.welcome(address_of(scope))
+        if visitor is None:
+            await _refuse(send)
+            return
+        value = f"{COOKIE}={self._visitors.cookie_value(visitor)}; Path=/; HttpOnly; {self._attributes}"
 
         async def send_with_cookie(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
@@ -38,20 +85,17 @@ class VisitorCookie:
         await self._app(scope, receive, send_with_cookie)
 
 
-def visitor_of(request: gr.Request) -> str:
-    """What tells this visitor from others: the cookie, or the tab where the browser keeps none."""
-    headers = request.request.headers if request.request else {}
-    return _mark_in(headers.get("cookie", "")) or f"tab {request.session_hash}"
+def person_asking(request: gr.Request) -> str:
+    """The person that the guard found behind an event; everything that is theirs hangs on this word."""
+    scope: AsgiScope = request.request.scope if request.request else {}
+    person = scope.get(PERSON)
+    if person is None:
+        raise PalimpsestError("You are no longer signed in. Load the page again.")
+    return str(person)
 
 
-def _cookie_header(scope: AsgiScope) -> str:
-    return "; ".join(value.decode("latin1") for name, value in scope["headers"] if name == b"cookie")
-
-
-def _mark_in(header: str) -> str:
-    """The visitor's cookie; empty where there is none, or one that we never gave."""
-    try:
-        morsel = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel and _MARK.match(morsel.value) else ""
+async def _refuse(send: AsgiSend) -> None:
+    wait = str(int(NEW_VISITOR_SECONDS)).encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"retry-after", wait)]
+    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.body", "body": b"Too Many Requests"})

@@ -1,0 +1,106 @@
+"""The whole site: Gradio's page and the routes beside it, behind the guard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from fastapi import FastAPI
+from gradio import Blocks, mount_gradio_app
+from gradio.routes import App
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.routing import Mount
+
+from assistant.config.settings import Settings
+from assistant.ui.layout import head, theme
+from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
+from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
+from assistant.ui.server.personal_names import PersonalNames
+from assistant.ui.server.sign_in import SignIn
+from assistant.ui.server.visitors import VisitorCookie, Visitors
+
+Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
+
+
+class Site:
+    """Serves `demo` to whoever may see it; `on_first_page` is called once the first page was sent."""
+
+    def __init__(
+        self, settings: Settings, demo: Blocks, lifespan: Lifespan, framed_by: str, on_first_page: Callable[[], None]
+    ) -> None:
+        self._demo = demo
+        sign_in = SignIn(settings) if settings.accounts else None
+        visitors = Visitors(time.monotonic) if settings.has_guests else None
+        within = [Middleware(VisitorCookie, visitors=visitors, is_space=settings.is_space)] if visitors else []  # type: ignore[arg-type]
+        within.append(Middleware(PersonalNames))  # type: ignore[arg-type]
+        self.routes = _routes(demo, lifespan, within, sign_in)
+        who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
+        self.app: AsgiApp = Guard(
+            _first_page_told(self.routes, on_first_page),  # type: ignore[arg-type]
+            Hosts(known_hosts(settings.host, settings.space_host), any_address=settings.is_public),
+            who_comes,
+            sign_in.show if sign_in else None,
+            framed_by,
+        )
+
+    def end_streams(self) -> None:
+        """Let what Gradio sends without end come to one, so that the server can close."""
+        self._demo.is_running = False
+        self._demo._queue.close()  # pyright: ignore[reportPrivateUsage]
+        gradio_app(self.routes).stop_event.set()
+
+
+def gradio_app(site: FastAPI) -> App:
+    """Gradio's own app within the site."""
+    return next(route.app for route in site.routes if isinstance(route, Mount) and isinstance(route.app, App))
+
+
+def _routes(demo: Blocks, lifespan: Lifespan, within: list[Middleware], sign_in: SignIn | None) -> FastAPI:
+    site = FastAPI(
+        routes=[*sign_in.routes()] if sign_in else None,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+    )
+    # Streams are kept alive, and pages made for this server, only where Gradio believes that it runs.
+    demo.is_running = True
+    return mount_gradio_app(
+        site,
+        demo,
+        path="/",
+        app_kwargs={"middleware": within},
+        auth_dependency=_signed_in_name if sign_in else None,
+        show_error=False,
+        ssr_mode=False,
+        run_history=False,
+        enable_monitoring=False,
+        footer_links=[],
+        pwa=False,
+        max_file_size="1mb",
+        theme=theme(),
+        head=head(),
+    )
+
+
+def _the_owner(_: AsgiScope) -> str:
+    return ""
+
+
+def _signed_in_name(request: Request) -> str | None:
+    return request.scope.get(PERSON)
+
+
+def _first_page_told(app: AsgiApp, on_first_page: Callable[[], None]) -> AsgiApp:
+    is_told = False
+
+    async def serve(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        nonlocal is_told
+        await app(scope, receive, send)
+        if not is_told and scope.get("path") == "/":
+            is_told = True
+            on_first_page()
+
+    return serve

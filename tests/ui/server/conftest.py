@@ -1,0 +1,90 @@
+"""Real servers on loopback, with an assistant that is there at once."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from assistant.config.settings import Settings
+from assistant.ui.page import PageServer, build, start
+from assistant.ui.server.listener import Listener, listen
+from assistant.ui.server.rooms import Rooms
+from assistant.ui.server.site import Site
+from assistant.ui.server.visitors import person_asking
+from tests.fakes.conversation import fake_assistant, opened
+
+ServePage = Callable[[Settings], httpx.Client]
+
+
+@asynccontextmanager
+async def nothing(_: object) -> AsyncIterator[None]:
+    """A site that opens no home."""
+    yield
+
+
+def site_of(settings: Settings) -> Site:
+    """The site with a page that nobody's assistant is behind."""
+
+    async def stay_loading(*_: object) -> None:
+        """Nobody's assistant is ever there."""
+
+    return Site(settings, build(settings, Rooms(person_asking, stay_loading)), nothing, "", lambda: None)
+
+
+@pytest.fixture
+def serve_page(home: Path) -> Iterator[ServePage]:
+    """Serves pages until the test ends; a client keeps cookies as a browser does, with redirects left to the test."""
+    servers: list[PageServer] = []
+    clients: list[httpx.Client] = []
+
+    def serve(settings: Settings) -> httpx.Client:
+        server = start(settings, lambda *_: opened(fake_assistant(home)))  # type: ignore[arg-type,return-value]
+        servers.append(server)
+        clients.append(httpx.Client(base_url=server.url.replace("localhost", "127.0.0.1"), timeout=30))
+        return clients[-1]
+
+    yield serve
+    for client in clients:
+        client.close()
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def serve_app() -> Iterator[Callable[[object], tuple[str, int]]]:
+    """Serves any app until the test ends; returns its address."""
+    listeners: list[Listener] = []
+
+    def serve(app: object) -> tuple[str, int]:
+        listening = listen("127.0.0.1", (0,))
+        listeners.append(Listener(app, listening))  # type: ignore[arg-type]
+        listeners[-1].start()
+        host, port = listening.getsockname()[:2]
+        return host, port
+
+    yield serve
+    for listener in listeners:
+        listener.close()
+
+
+def say(address: tuple[str, int], *parts: bytes) -> bytes:
+    """What a server answers, to its last byte, to these bytes and nothing more."""
+    with socket.create_connection(address, timeout=30) as connection:
+        for part in parts:
+            connection.sendall(part)
+        answer = b""
+        while received := _received(connection):
+            answer += received
+        return answer
+
+
+def _received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(65_536)
+    except ConnectionResetError:
+        return b""
