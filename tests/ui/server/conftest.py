@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ ServePage = Callable[[Settings], httpx.Client]
 
 
 @asynccontextmanager
-async def nothing(_: object) -> AsyncIterator[None]:
+async def nothing(_: object) -> AsyncGenerator[None]:
     """A site that opens no home."""
     yield
 

@@ -41,7 +41,7 @@ async def ask(
 ) -> tuple[int, dict[bytes, bytes], bytes]:
     """Status, headers and body of the answer to one request, whose body comes in these parts."""
     sent: list[dict[str, object]] = []
-    coming = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
+    coming: list[dict[str, object]] = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
     coming.append({"type": "http.request", "body": b"", "more_body": False})
 
     async def receive() -> dict[str, object]:
