@@ -34,6 +34,11 @@ def pytest_configure() -> None:
     sys.addaudithook(_refuse_outside)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the browser tests last: from the first one on Playwright's event loop runs in this thread."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A browser test without a browser is skipped by a person's machine and failed by CI."""
     if item.get_closest_marker("browser") is None or find_chromium() is not None:

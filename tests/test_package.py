@@ -27,11 +27,6 @@ MACHINES = (
     ("darwin", "x86_64", "posix"),
     ("win32", "AMD64", "nt"),
 )
-# The parts that a conversation in the terminal needs.
-IS_COMPLETE = all(
-    (ROOT / "assistant" / name).exists()
-    for name in ("assembly.py", "memory/notes.py", "models/chat.py", "ownership.py")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,6 @@ print(resource_folder("prompts"))
     assert (home / "SOUL.md").read_bytes() == template.read_bytes()
 
 
-@pytest.mark.skipif(not IS_COMPLETE, reason="the package is not complete yet")
 def test_the_installed_package_answers_in_the_terminal(installation: Installation, tmp_path: Path) -> None:
     home = tmp_path / "elsewhere" / "home"
     lines = installation.run("-m", "assistant", "chat", "--once", "hello", "--json", home=home).splitlines()

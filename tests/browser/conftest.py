@@ -100,9 +100,9 @@ def server(serve: Serve, assistant: FakeAssistant) -> PageServer:
     return serve(lambda *_: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Generator[Browser]:
-    """One Chromium a file: while Playwright drives it, its event loop lets no asynchronous test run."""
+    """One Chromium a run: while Playwright drives it no asynchronous test can run, so browser tests are the last."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
         yield browser
