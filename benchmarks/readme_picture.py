@@ -126,7 +126,7 @@ async def _open_told(settings: Settings, address: str, story: ReadmeStory) -> As
         conversation.compact()
         await conversation.wait()
         await assistant.flushes.wait()
-        await assistant.index.sync_words()
+        await assistant.index.sync()
         await _say(conversation, story.newest.text)
         model.assert_complete()
         yield assistant
