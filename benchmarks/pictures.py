@@ -75,7 +75,7 @@ def _tools_open(page: Page, assistant: FakeAssistant) -> None:
     _tools(page, assistant)
     page.locator(".p-row summary", has_text="Bash").click()
     page.locator(".p-row summary", has_text="Thinking").click()
-    page.locator("#chat .bubble-wrap").evaluate("box => box.scrollTo(0, 0)")
+    page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
 
 
 def _streaming(page: Page, assistant: FakeAssistant) -> None:
@@ -116,7 +116,7 @@ def _past(page: Page, _: FakeAssistant) -> None:
     show_sidebar(page, "left")
     page.get_by_role("button", name="Lisbon trip").click()
     page.get_by_text("Question 40 about").wait_for()
-    page.locator("#chat .bubble-wrap").evaluate("box => box.scrollTo(0, 0)")
+    page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
 
 
 def _sessions(page: Page, _: FakeAssistant) -> None:

@@ -17,6 +17,9 @@ from assistant.ui.memory.task import Task
 # Raises the action of a card's button; `assets/page.js` calls it from the one click listener.
 _CONNECT_JS = "window.palimpsest.connect(element.closest('#chat-actions, #memory-actions').id, trigger);"
 
+# Applies each patch that comes as the value to nodes beside the template, which stays empty.
+_DRAW_JS = "window.palimpsest.transcript.connect(element, () => props.value, (draw) => watch('value', draw));"
+
 
 def _html(elem_id: str, content: Callable[[], str] = str) -> gr.HTML:
     return field(
@@ -45,17 +48,9 @@ class ChatComponents:
     """What a conversation changes on the page."""
 
     tab: gr.State = field(default_factory=lambda: gr.State(Tab()))
-    messages: gr.Chatbot = field(
-        default_factory=lambda: gr.Chatbot(
-            elem_id="chat",
-            show_label=False,
-            label="Conversation",
-            layout="bubble",
-            buttons=[],
-            allow_tags=False,
-            reasoning_tags=[],
-            feedback_options=None,
-            line_breaks=True,
+    transcript: gr.HTML = field(
+        default_factory=lambda: gr.HTML(
+            {}, elem_id="chat", html_template="", js_on_load=_DRAW_JS, apply_default_css=False, padding=False
         )
     )
     top: gr.HTML = _html("top", lambda: loading_top_html())
@@ -70,6 +65,7 @@ class ChatComponents:
             lines=1,
             max_lines=8,
             submit_btn="Send",
+            interactive=True,
             autofocus=True,
             container=False,
         )

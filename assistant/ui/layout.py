@@ -18,7 +18,7 @@ def lay_out(page: PageComponents, banner: str) -> None:
     with gr.Column(elem_id="centre"):
         if banner:
             _html(banner, "banner")
-        _place(page.top, page.meter, page.messages)
+        _place(page.top, page.meter, page.transcript)
         _place_composer(page)
     _place(page.copied, page.dialog, page.chat_actions, page.memory_actions, page.timer)
 
@@ -71,7 +71,8 @@ def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{asset('page.css')}</style><script>{asset('page.js')}</script>"
+        f"<style>{asset('page.css')}{asset('transcript.css')}</style>"
+        f"<script>{asset('page.js')}{asset('transcript.js')}</script>"
     )
 
 

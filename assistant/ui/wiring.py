@@ -45,20 +45,14 @@ def _wire_chat(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
         async for update in room.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
             if room.loading.loaded is not None:
                 room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
-            yield update.values_of(ChatComponents)
-
-    async def send(text: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = await _speak_in(rooms, request)
-        async for values in _shown(room.chat.send(text, shown, tab_of(request))):
-            yield values
+            yield room.chat.sent(update, tab_of(request)).values_of(ChatComponents)
 
     async def start_new(request: gr.Request) -> AsyncIterator[Values]:
         room = rooms.enter(request)
-        async for values in _shown(room.chat.start_new(tab_of(request))):
+        async for values in _shown(room, request, room.chat.start_new(tab_of(request))):
             yield values
 
     demo.load(load, None, outputs, **QUEUED)
-    page.composer.submit(send, [page.composer, page.tab], outputs, **QUEUED)
     page.new_chat.click(start_new, None, outputs, **QUEUED)
     _wire_edit(page, rooms)
     _wire_cards(demo, page, rooms)
@@ -69,7 +63,7 @@ def _wire_edit(page: PageComponents, rooms: Rooms) -> None:
 
     async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         room = await _speak_in(rooms, request)
-        async for values in _shown(room.chat.send_again(text, draft, shown, tab_of(request))):
+        async for values in _shown(room, request, room.chat.send_again(text, draft, shown, tab_of(request))):
             yield values
 
     gr.on(
@@ -88,23 +82,23 @@ def _wire_cards(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
         action = action_of(event)
         room = await _speak_in(rooms, request)
-        async for values in _shown(room.chat.act(action.name, action.target, shown, tab_of(request))):
+        async for values in _shown(room, request, room.chat.act(action.name, action.target, shown, tab_of(request))):
             yield values
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         room = await _speak_in(rooms, request)
-        async for values in _shown(room.chat.compact(hint, shown, tab_of(request))):
+        async for values in _shown(room, request, room.chat.compact(hint, shown, tab_of(request))):
             yield values
 
     async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
         room = rooms.enter(request)
-        async for values in _shown(room.chat.look_ahead(shown)):
+        async for values in _shown(room, request, room.chat.look_ahead(shown)):
             yield values
 
     async def tick(shown: Tab, request: gr.Request) -> Values:
         room = rooms.entered(request)
         update = room.chat.tick(shown, tab_of(request)) if room else PageUpdate()
-        return update.values_of(ChatComponents)
+        return (room.chat.sent(update, tab_of(request)) if room else update).values_of(ChatComponents)
 
     async def leave(request: gr.Request) -> None:
         if room := rooms.entered(request):
@@ -157,7 +151,7 @@ async def _speak_in(rooms: Rooms, request: gr.Request) -> Room:
     return room
 
 
-async def _shown(updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
+async def _shown(room: Room, request: gr.Request, updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
     """The values of each update; a refusal is shown in the tab."""
     async for update in show_refusals(updates):
-        yield update.values_of(ChatComponents)
+        yield room.chat.sent(update, tab_of(request)).values_of(ChatComponents)

@@ -40,7 +40,7 @@ class Chat:
         """Load the page and wait until it is the person's."""
         self.page.goto(f"{self.address}?{query}")
         self.page.locator("html.p-settled").wait_for()
-        self.page.locator("#chat .message-row").first.wait_for()
+        self.page.locator("#chat .m-node").first.wait_for()
         self.page.locator("#files .p-file").first.wait_for(state="attached")
 
     def start_new(self) -> None:
@@ -69,7 +69,7 @@ class Chat:
     @property
     def answers(self) -> str:
         """All that the conversation shows."""
-        return self.page.locator("#chat .message-wrap").inner_text()
+        return self.page.locator("#chat .m-column").inner_text()
 
 
 @pytest.fixture(scope="session")

@@ -75,8 +75,7 @@ def test_the_built_in_assistant_looks_into_the_folder_and_runs_a_command(context
         chat.page.get_by_role("button", name="Allow once").click()
         chat.wait_for_end()
         expect(chat.page.locator("#chat")).to_contain_text("FROM-THE-SHELL")
-        copied = chat.page.locator("#chat .copy_code_button .check").last
-        expect(copied).to_have_css("opacity", "0")
+        expect(chat.page.locator("#chat .m-code-copy").last).to_have_text("Copy")
 
 
 def test_words_not_sent_yet_outlive_a_reload(context: BrowserContext, home: Path) -> None:

@@ -96,17 +96,15 @@ def test_the_context_tab_shows_what_the_model_sees(chat: Chat) -> None:
     assert chat.page.evaluate("window.pwned") is None
 
 
-def test_the_past_is_loaded_piece_by_piece_and_opened_at_a_compaction(chat: Chat) -> None:
+def test_what_was_folded_is_shown_and_marked(chat: Chat) -> None:
     chat.open_session("Lisbon trip")
     chat.page.get_by_text("Question 40 about the trip").wait_for()
-    assert "Question 21 about" not in chat.answers
-    chat.page.get_by_role("button", name="Load earlier").click()
-    chat.page.get_by_text("Question 15 about the trip").wait_for()
     chat.page.locator("#chat").get_by_role("button", name="Open transcript").click()
-    expect(chat.page.locator("#chat")).not_to_contain_text("Question 40 about the trip")
-    expect(chat.page.locator("#chat")).to_contain_text("Question 20 about the trip")
-    chat.page.get_by_role("button", name="Back to the newest").click()
-    expect(chat.page.locator("#chat")).to_contain_text("Question 40 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 1 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
+    expect(chat.page.get_by_text("Question 40 about the trip")).not_to_be_in_viewport()
+    chat.page.get_by_role("button", name="To the newest words").click()
+    expect(chat.page.get_by_text("Question 40 about the trip")).to_be_in_viewport()
 
 
 def test_a_memory_change_is_a_chip_with_its_diff_that_opens_the_file(chat: Chat) -> None:

@@ -77,8 +77,8 @@ def test_enter_opens_the_first_hit_also_before_it_is_there(chat: Chat, assistant
     assistant.index.said = (hit,)
     find(chat, "question 9")
     chat.page.keyboard.press("Enter")
-    expect(chat.page.locator("#chat .user-row").last).to_contain_text("Question 9 about the trip")
-    expect(chat.page.locator("#chat .user-row").last).to_be_in_viewport()
+    expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 9 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
 
 
 def test_arrows_choose_a_hit_and_escape_ends_the_search(chat: Chat, assistant: FakeAssistant) -> None:

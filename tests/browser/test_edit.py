@@ -36,7 +36,7 @@ def test_an_earlier_message_is_edited_and_sent_again(two_turns: Chat) -> None:
     expect(page.locator("#edit")).to_have_count(0)
     two_turns.wait_for_end()
     assert "second question" not in two_turns.answers
-    expect(page.locator("#chat .user-row")).to_have_count(1)
+    expect(page.locator("#chat .m-person")).to_have_count(1)
 
 
 @pytest.mark.parametrize("way", ["button", "escape"])

@@ -90,7 +90,7 @@ def test_focus_can_be_seen(chat: Chat) -> None:
 def test_messages_are_announced_by_who_speaks(chat: Chat) -> None:
     chat.say("hello")
     chat.wait_for_end()
-    names = chat.page.locator("#chat [data-testid='bot'], #chat [data-testid='user']").evaluate_all(
+    names = chat.page.locator("#chat .m-node").evaluate_all(
         "elements => elements.map(e => e.getAttribute('aria-label'))"
     )
     assert set(names) == {"You", "Palimpsest"}

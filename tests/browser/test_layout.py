@@ -54,16 +54,14 @@ def test_the_arrow_to_the_newest_words_lies_on_none(open_tab: Callable[[], Chat]
     chat = open_tab()
     chat.page.set_viewport_size({"width": width, "height": height})
     chat.open("c=lisbon")
-    arrow = chat.page.get_by_role("button", name="Scroll down")
-    chat.page.locator("#chat .bubble-wrap").hover()
-    # Drawn anew, the page goes back to the newest words, and the arrow goes while it is measured.
-    measured = "found => found.map(one => one.getBoundingClientRect()).map(({y, height}) => ({y, height}))"
-    while not (boxes := arrow.evaluate_all(measured)):
-        chat.page.mouse.wheel(0, -400)
-        chat.page.wait_for_timeout(200)
-    [box] = boxes
-    assert bottom(chat.page.locator("#chat .bubble-wrap")) <= box["y"] + 1
+    arrow = chat.page.get_by_role("button", name="To the newest words")
+    expect(arrow).to_have_count(0)
+    chat.page.locator("#chat .m-scroller").hover()
+    chat.page.mouse.wheel(0, -400)
+    box = arrow.bounding_box()
+    assert box is not None
+    assert bottom(chat.page.locator("#chat .m-scroller")) <= box["y"] + 1
     assert box["y"] + box["height"] <= chat.page.locator("#compose").bounding_box()["y"] + 1  # type: ignore[index]
     assert chat.page.evaluate("document.scrollingElement.scrollHeight") == height
-    arrow.evaluate_all("found => found.map(one => one.click())")
+    arrow.click()
     expect(arrow).to_have_count(0)

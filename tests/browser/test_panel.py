@@ -44,7 +44,8 @@ def test_what_was_said_opens_at_its_message(chat: Chat, assistant: FakeAssistant
     expect(hit).to_contain_text("30 Nov 2026")
     hit.click()
     expect(chat.page.locator("#top h1")).to_have_text("Lisbon trip")
-    expect(chat.page.locator("#chat .user-row").last).to_contain_text("Question 7 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 7 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
 
 
 def test_a_version_is_restored_from_the_history(chat: Chat, assistant: FakeAssistant) -> None:

@@ -30,7 +30,7 @@ def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> N
     assert outside == []
     assert chat.page.evaluate("window.pwned") is None
     foreign = "img, form, input, iframe, video, audio, object, embed, style, script, svg image"
-    assert chat.page.locator("#chat .prose").locator(foreign).count() == 0
+    assert chat.page.locator("#chat .m-scroller").locator(foreign).count() == 0
     assert chat.page.locator("#chat a[href^='javascript']").count() == 0
     overlay = "[...document.querySelectorAll('#chat *')].some(e => getComputedStyle(e).position === 'fixed')"
     assert chat.page.evaluate(overlay) is False
@@ -47,7 +47,7 @@ def test_a_forged_card_is_neither_dressed_nor_heard(chat: Chat, assistant: FakeA
         const forged = document.createElement('div');
         forged.innerHTML = '<div class="p-card p-approval"><button id="forged" '
             + 'class="p-button p-primary pal pal-do--allow--Y2FsbC0x">Allow once</button></div>';
-        document.querySelector('#chat .message-wrap').append(forged);
+        document.querySelector('#chat .m-column').append(forged);
     }""")
     chat.page.locator("#forged").click()
     chat.page.wait_for_timeout(300)

@@ -123,7 +123,7 @@ async def test_a_memory_change_is_undone_from_its_chip_and_told(
     await last(desk.act("undo-change", change.change_id, Tab("s1"), "tab"))
     assert "Likes tea" not in (home / "USER.md").read_text("utf-8")
     assert [known.writer for known in assistant.memory_log.history("USER.md")][-1] == "owner"
-    messages = str((await last(desk.send("hello", Tab("s1"), "tab")))["messages"])
+    messages = str((await last(desk.send("hello", Tab("s1"), "tab")))["transcript"])
     assert "−1" in messages
     assert "without: - Likes tea" in messages
 
@@ -152,9 +152,9 @@ async def test_no_change_of_another_conversation_is_undone(
 
 
 async def test_a_sample_is_offered_whoever_answers(desk: ChatDesk, assistant: FakeAssistant) -> None:
-    assert "sample conversation" in str((await last(desk.start_new("tab")))["messages"])
+    assert "sample conversation" in str((await last(desk.start_new("tab")))["transcript"])
     assistant.model = OFFLINE
-    assert "sample conversation" in str((await last(desk.start_new("tab")))["messages"])
+    assert "sample conversation" in str((await last(desk.start_new("tab")))["transcript"])
     await last(desk.act("show", "", Tab(), "tab"))
     assert [conversation.title for conversation in assistant.conversations.known.values()] == ["/show"]
 

@@ -12,13 +12,10 @@
     send: "#composer .submit-button",
     stop: "#stop button",
     composer: "#composer textarea",
-    message: "#chat [data-testid='bot'], #chat [data-testid='user']",
     editor: "#editor .cm-content",
-    copyCode: "#chat .copy_code_button",
-    scroller: "#chat .bubble-wrap",
+    transcript: "#chat .m-scroller",
     edit: "#edit-text textarea",
     cancelEdit: "#cancel-edit",
-    question: "#chat .user-row",
     search: "#search textarea, #search input",
     hit: "#hits .p-hit",
     fileName: "#file-head h2",
@@ -55,8 +52,6 @@
       closeSidebar("#left");
       closeSidebar("#right");
     }
-    // What was pressed to get here has come and gone by then.
-    if (action === "open-message" || (action === "restore-session" && target.includes(" "))) setTimeout(showMessage, 0);
     if (action === "transcript" && isNarrow()) closeSidebar("#right");
     channels[channel]?.("select", { action, target_id: target, given: givenMark() });
   };
@@ -89,32 +84,6 @@
     };
     setTimeout(look, 250, 40);
   };
-
-  /* A hit opens its conversation with the question on top: the server draws up to its answer, so it is the last one.
-     Gradio scrolls to the end whenever it draws, so this is done again until the person does something. */
-  let wantedMessage = 0;
-  const showMessage = () => {
-    const generation = ++wantedMessage;
-    let shown = null;
-    const look = (left) => {
-      if (generation !== wantedMessage || !left) return;
-      const row = [...document.querySelectorAll(GRADIO.question)].pop();
-      const scroller = document.querySelector(GRADIO.scroller);
-      if (row && scroller) {
-        const offset = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 12;
-        if (Math.abs(offset) > 2) scroller.scrollTop += offset;
-        if (row !== shown) {
-          shown?.classList.remove("p-found");
-          row.classList.add("p-found");
-          shown = row;
-        }
-      }
-      setTimeout(look, 100, left - 1);
-    };
-    setTimeout(look, 100, 40);
-  };
-  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"])
-    document.addEventListener(kind, () => wantedMessage++, { capture: true, passive: true });
 
   /* The search box: Enter opens the first hit, also one that is still on its way; arrows go to the others. */
   let isOpening = false;
@@ -246,17 +215,25 @@
     connect(id, trigger) {
       channels[id] = trigger;
     },
+    isConnected: (id) => id in channels,
+    openAgain: (root) => openAgain(root),
     send,
   };
 
   document.addEventListener("click", (event) => {
-    if (event.target.closest?.(GRADIO.newChat) && isNarrow()) closeSidebar("#left");
+    if (event.target.closest?.(GRADIO.newChat)) {
+      if (isNarrow()) closeSidebar("#left");
+      window.palimpsest.transcript.focusComposer();
+    }
     const button = event.target.closest?.(`button.${TOKEN}`);
     const name = button && classStarting(button, `${TOKEN}-do--`);
     if (!name) return;
     event.preventDefault();
     const [action, coded] = name.slice(`${TOKEN}-do--`.length).split("--");
     const target = decode(coded ?? "");
+    if (action === "copy") copying = button;
+    // An answered card goes away with its focus.
+    if (action === "allow" || action === "deny") window.palimpsest.transcript.focusComposer();
     send(action, button.classList.contains("p-gathers") ? gathered(button, target) : target);
   });
 
@@ -288,6 +265,11 @@
     else openFolds.add(name);
   });
 
+  const openAgain = (root) => {
+    for (const fold of root.querySelectorAll(`details[class*="${TOKEN}-fold--"]:not([open])`))
+      if (openFolds.has(classStarting(fold, `${TOKEN}-fold--`))) fold.open = true;
+  };
+
   const isNarrow = () => window.innerWidth <= 768;
   const sidebar = (id) => document.querySelector(id)?.closest(GRADIO.sidebar);
   const toggle = (element) => element?.querySelector(GRADIO.sidebarToggle)?.click();
@@ -312,7 +294,6 @@
     label(GRADIO.edit, "Your message, edited");
     label(GRADIO.search, "Search memory and conversations");
     label(GRADIO.editor, "Memory file");
-    label(GRADIO.copyCode, "Copy code");
     for (const [id, name] of [["#left", "conversations"], ["#right", "memory, context and model"]]) {
       const element = sidebar(id);
       if (!element) continue;
@@ -326,13 +307,7 @@
       // What is slid out of view must not be reached by keyboard.
       for (const child of element.children) if (child !== button) child.inert = !isOpen;
     }
-    // Gradio puts the whole source of a message, cards and all, into its accessible name.
-    for (const message of document.querySelectorAll(GRADIO.message)) {
-      const text = message.dataset.testid === "user" ? "You" : "Palimpsest";
-      if (message.getAttribute("aria-label") !== text) message.setAttribute("aria-label", text);
-    }
-    for (const fold of document.querySelectorAll(`details[class*="${TOKEN}-fold--"]:not([open])`))
-      if (openFolds.has(classStarting(fold, `${TOKEN}-fold--`))) fold.open = true;
+    openAgain(document);
   };
 
   /* The address names the open conversation, so that a reload finds it again. */
@@ -348,11 +323,16 @@
     window.history.replaceState(null, "", url);
   };
 
+  let copying = null;
   const copyWhatCame = () => {
     const element = document.querySelector(`#copied .${TOKEN}-copied`);
     if (!element || element.dataset.done) return;
     element.dataset.done = "yes";
-    navigator.clipboard?.writeText(element.textContent).catch(() => {});
+    const button = copying;
+    navigator.clipboard?.writeText(element.textContent).then(
+      () => button && window.palimpsest.transcript.confirmCopy(button),
+      () => {},
+    );
   };
 
   const showDialog = () => {
@@ -380,15 +360,6 @@
     box.setSelectionRange(box.value.length, box.value.length);
   };
 
-  /* A new conversation is read from its top, whatever stood there before. */
-  const showFromTop = () => {
-    const welcome = document.querySelector("#chat .p-welcome");
-    if (!welcome || welcome.dataset.shown) return;
-    welcome.dataset.shown = "yes";
-    const toTop = () => document.querySelector(GRADIO.scroller)?.scrollTo(0, 0);
-    for (const delay of [0, 150, 500]) setTimeout(toTop, delay);
-  };
-
   let isDue = false;
   const lookAgain = () => {
     if (isDue) return;
@@ -398,7 +369,6 @@
       nameThings();
       nameAddress();
       copyWhatCame();
-      showFromTop();
       showDialog();
       showTask();
       showEdit();
@@ -408,7 +378,9 @@
   };
 
   const ready = () => {
-    new MutationObserver(lookAgain).observe(document.body, {
+    // The conversation looks after itself: a word that streams in is no reason to look through the page.
+    const isElsewhere = ({ target }) => !target.closest?.(GRADIO.transcript);
+    new MutationObserver((records) => records.some(isElsewhere) && lookAgain()).observe(document.body, {
       subtree: true,
       childList: true,
       attributes: true,
@@ -435,7 +407,8 @@
   /* Words that were not sent yet outlive a reload, also the one that follows a restart of the program. */
   const DRAFT = "palimpsest-draft";
   addEventListener("pagehide", () => {
-    const text = document.querySelector(GRADIO.composer)?.value;
+    const written = document.querySelector(GRADIO.composer)?.value;
+    const text = [...window.palimpsest.transcript.unsent(), written].filter(Boolean).join("\n");
     if (text) sessionStorage.setItem(DRAFT, text);
   });
   const restoreDraft = () => {

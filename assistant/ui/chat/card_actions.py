@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gradio as gr
@@ -11,7 +10,7 @@ from assistant.memory.log import Origin
 from assistant.ui.chat.context_panel import pin_target
 from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.live import LiveView
-from assistant.ui.chat.render import MAX_WINDOW, Window, index_of_compaction
+from assistant.ui.chat.window import Window, earlier_window
 from assistant.ui.memory.memory_panel import WRITER
 
 if TYPE_CHECKING:
@@ -60,18 +59,12 @@ def undo_change(assistant: Assistant, change_id: str, session_id: str) -> None:
         gr.Info("Nothing of that change is left: it was undone or written over before.")
 
 
-def moved_window(transcript: Transcript, window: Window, name: str, target: str) -> Window | None:
+def moved_window(transcript: Transcript, window: Window, name: str) -> Window | None:
     """The part to draw after a click; None when the button moves nothing."""
     match name:
-        case "earlier" if window.size < MAX_WINDOW:
-            return replace(window, size=window.size + Window().size)
         case "earlier":
-            end = len(transcript.entries) if window.end is None else window.end
-            return Window(end=max(Window().size, end - window.size + 5))
+            return earlier_window(transcript, window)
         case "latest":
             return Window()
-        case "transcript":
-            index = index_of_compaction(transcript.entries, target)
-            return None if index is None else Window(end=index + 1)
         case _:
             return None

@@ -28,13 +28,16 @@ from assistant.ui.chat.page_updates import (
     closed_edit_box,
     listed_compactions,
     listed_sessions,
+    received_update,
     shown_edit_box,
 )
-from assistant.ui.chat.render import Window, answer_text, window_on_message
+from assistant.ui.chat.render import answer_text
 from assistant.ui.chat.search_panel import find_question
+from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts
 from assistant.ui.chat.sessions_panel import SESSION_ACTIONS, change_sessions, found_in_trash
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
+from assistant.ui.chat.window import Window, place_of_folded, place_of_message
 from assistant.ui.components import PageUpdate
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded, Loading
@@ -56,6 +59,14 @@ class ChatDesk:
         self._loading = loading
         self._views = views
         self._tabs = TabViews(views)
+        self._transcripts = SentTranscripts()
+
+    def sent(self, update: PageUpdate, tab_hash: str) -> PageUpdate:
+        """The update as this tab is to get it: of a conversation only what the tab does not show yet."""
+        drawn = update.get("transcript")
+        if not isinstance(drawn, DrawnTranscript):
+            return update
+        return update | PageUpdate(transcript=self._transcripts.patch(tab_hash, drawn))
 
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
@@ -80,21 +91,29 @@ class ChatDesk:
         async for update in self._tabs.show(loaded, Tab(session_id), tab_hash):
             yield update
 
-    async def send(self, text: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
-        """Send a message to the conversation of this tab, or to a new one, and follow."""
+    async def send(self, text: str, tab: Tab, tab_hash: str, number: str = "") -> AsyncIterator[PageUpdate]:
+        """Send a message to the conversation of this tab, or to a new one, and follow.
+
+        The first update carries the number under which the tab sent it; what is refused goes back into the composer.
+        """
         if not text.strip():
             yield PageUpdate()
             return
-        loaded = await self._loading.ready()
-        conversations = loaded.assistant.conversations
-        conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
-        # Follow before it is asked, so that nothing it tells is missed.
-        self._views.of(conversation)
-        view = self._views.of((await loaded.assistant.submit(conversation, text.strip())).conversation)
+        try:
+            loaded = await self._loading.ready()
+            conversations = loaded.assistant.conversations
+            conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
+            # Follow before it is asked, so that nothing it tells is missed.
+            self._views.of(conversation)
+            view = self._views.of((await loaded.assistant.submit(conversation, text.strip())).conversation)
+        except (PalimpsestError, OSError):
+            yield PageUpdate(composer=text)
+            raise
         view.touch()
         tab = Tab(view.conversation.session_id)
-        async for update in self._tabs.follow(loaded, view, tab, tab_hash, beside=PageUpdate(composer="")):
-            yield update
+        async for update in self._tabs.follow(loaded, view, tab, tab_hash):
+            yield received_update(update, number)
+            number = ""
 
     async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Send an edited message in place of the old one, once the person was told what leaves the context by it."""
@@ -155,10 +174,20 @@ class ChatDesk:
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
         self._tabs.leave(tab_hash)
+        self._transcripts.leave(tab_hash)
 
     async def act(self, name: str, target: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """What a button of a card does. A target the server does not know as pending is refused."""
+        if name == "send":
+            number, _, text = target.partition(" ")
+            async for update in self.send(text, tab, tab_hash, number):
+                yield update
+            return
         loaded = await self._loading.ready()
+        if name == "draw-all":
+            self._transcripts.send_all(tab_hash)
+            yield self._whole(loaded, tab)
+            return
         updates = self._change_sessions if name in SESSION_ACTIONS else self._act
         async for update in updates(loaded, name, target, tab, tab_hash):
             yield update
@@ -196,8 +225,14 @@ class ChatDesk:
         if (shown := await self._act_at_once(loaded, view, name, target, tab)) is not None:
             yield shown
             return
-        if (window := moved_window(view.transcript, tab.window, name, target)) is not None:
+        transcript = view.transcript
+        if (window := moved_window(transcript, tab.window, name)) is not None:
             async for update in self._tabs.follow(loaded, view, replace(tab, window=window), tab_hash):
+                yield update
+            return
+        if name == "transcript" and (place := place_of_folded(transcript, tab.window, target)) is not None:
+            tab = replace(tab, window=place.window)
+            async for update in self._tabs.follow(loaded, view, tab, tab_hash, show=str(place.entry)):
                 yield update
             return
         if name == "stop":
@@ -263,12 +298,13 @@ class ChatDesk:
             gr.Warning(_NO_LONGER)
             yield PageUpdate()
             return
-        window = Window()
+        place = None
         if message_ids:
             question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
             entries = self._tabs.view(loaded, session_id).transcript.entries
-            window = window_on_message(entries, [question_id, *message_ids])
-        async for update in self._tabs.show(loaded, Tab(session_id, window), tab_hash):
+            place = place_of_message(entries, [question_id, *message_ids])
+        tab = Tab(session_id, place.window) if place else Tab(session_id)
+        async for update in self._tabs.show(loaded, tab, tab_hash, str(place.entry) if place else ""):
             yield update
 
     async def _act_on_model(self, loaded: Loaded, name: str, target: str, tab: Tab) -> PageUpdate:
@@ -283,6 +319,9 @@ class ChatDesk:
                 self._tabs.report = await loaded.assistant.test_connection()
         except PalimpsestError as error:
             self._tabs.report = ConnectionReport(False, str(error))
+        return self._whole(loaded, tab)
+
+    def _whole(self, loaded: Loaded, tab: Tab) -> PageUpdate:
         if not tab.session_id:
             return self._tabs.empty_update(loaded)
         return self._tabs.update(loaded, self._tabs.view(loaded, tab.session_id), tab)

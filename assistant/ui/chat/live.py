@@ -10,6 +10,9 @@ from assistant.messages.events import Event
 from assistant.text.encoding import storable
 from assistant.ui.chat.entries import Edited, Transcript
 from assistant.ui.chat.fold import Answered, Retried, close_cut_turn, fold, fold_all
+from assistant.ui.chat.transcript_nodes import TranscriptNodes
+from assistant.ui.chat.window import Window
+from assistant.ui.transcript.nodes import Node
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -28,6 +31,7 @@ class LiveView:
         self.version = version
         past = conversation.attach()
         self._transcript = fold_all(Transcript(), past.history)
+        self._nodes = TranscriptNodes()
         if not conversation.is_running:
             self._transcript = close_cut_turn(self._transcript)
         self._changed = asyncio.Event()
@@ -43,6 +47,13 @@ class LiveView:
     def is_running(self) -> bool:
         """True while a turn runs or is about to."""
         return self.conversation.is_running
+
+    def nodes(self, window: Window) -> tuple[Node, ...]:
+        """The drawn part of the conversation."""
+        # While a turn runs nothing is edited, as nothing is tried again.
+        questions = [] if self.is_running else self.conversation.questions()
+        editable = frozenset(question.message_id for question in questions)
+        return self._nodes.draw(self._transcript, window, self.is_running, self.conversation.queued, editable)
 
     def answer(self, call_id: str, is_allowed: bool) -> None:
         """Decide about a call that waits."""

@@ -16,11 +16,12 @@ from assistant.ui.chat.edit_box import Draft, note_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
-from assistant.ui.chat.render import ChatMessage, render_transcript
+from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import sessions_html
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
+from assistant.ui.transcript.nodes import Node, card_node
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -43,11 +44,13 @@ def closed_edit_box() -> PageUpdate:
     return PageUpdate(draft=Draft(), edit_box=gr.Column(visible=False), edit_note="", edit_text="")
 
 
-def conversation_update(loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None) -> PageUpdate:
-    """Everything that the page shows of a conversation."""
+def conversation_update(
+    loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None, show: str = ""
+) -> PageUpdate:
+    """Everything that the page shows of a conversation; `show` is the key of a node to scroll to."""
     measured = view.transcript.measured
-    messages = _messages(view, tab)
-    return _transcript(messages or [_own(_welcome(loaded.assistant, report))]) | PageUpdate(
+    nodes = view.nodes(tab.window) or (_welcome(loaded.assistant, report),)
+    return _transcript(tab.session_id, nodes, show) | PageUpdate(
         tab=replace(tab, shown=view.version),
         top=_top(view.conversation.title, loaded.assistant),
         meter=str(meter_html(measured)),
@@ -62,14 +65,14 @@ def conversation_update(loaded: Loaded, view: LiveView, tab: Tab, report: Connec
 def streaming_update(view: LiveView, tab: Tab) -> PageUpdate:
     """What changes while an answer streams."""
     measured = view.transcript.measured
-    update = _transcript(_messages(view, tab)) | PageUpdate(tab=tab, stop=_stop_html(view.is_running))
+    update = _transcript(tab.session_id, view.nodes(tab.window)) | PageUpdate(tab=tab, stop=_stop_html(view.is_running))
     return update | PageUpdate(meter=str(meter_html(measured))) if measured else update
 
 
 def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
     """The page for a new conversation, or for one that cannot be opened because of a problem."""
-    content = card("not_loaded", error=problem) if problem else _welcome(loaded.assistant, report)
-    return _transcript([_own(content)]) | PageUpdate(
+    welcome = card_node("card", card("not_loaded", error=problem)) if problem else _welcome(loaded.assistant, report)
+    return _transcript("", (welcome,)) | PageUpdate(
         tab=Tab(),
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
@@ -82,10 +85,18 @@ def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str =
     )
 
 
+def received_update(update: PageUpdate, number: str) -> PageUpdate:
+    """The same update, which also says that the message of this number arrived."""
+    drawn = update.get("transcript")
+    if not number or not isinstance(drawn, DrawnTranscript):
+        return update
+    return update | PageUpdate(transcript=replace(drawn, received=number))
+
+
 def card_update(content: str, *, is_loading: bool) -> PageUpdate:
     """One card in place of a conversation, while there is no assistant."""
     top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-    return _transcript([_own(content)]) | PageUpdate(top=top, meter=str(meter_html(None)))
+    return _transcript("", (card_node("card", content),)) | PageUpdate(top=top, meter=str(meter_html(None)))
 
 
 def listed_compactions(view: LiveView, tab: Tab) -> str:
@@ -94,24 +105,13 @@ def listed_compactions(view: LiveView, tab: Tab) -> str:
     return str(compactions_html(transcript.compactions, transcript.undoable, tab.compactions, _now()))
 
 
-def _transcript(messages: list[ChatMessage]) -> PageUpdate:
+def _transcript(session_id: str, nodes: tuple[Node, ...], show: str = "") -> PageUpdate:
     """The conversation as the page draws it; nothing else sets this component."""
-    return PageUpdate(messages=messages)
+    return PageUpdate(transcript=DrawnTranscript(session_id, nodes, show))
 
 
-def _welcome(assistant: Assistant, report: ConnectionReport | None) -> str:
-    return card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, report))
-
-
-def _messages(view: LiveView, tab: Tab) -> list[ChatMessage]:
-    # While a turn runs nothing is edited, as nothing is tried again.
-    questions = [] if view.is_running else view.conversation.questions()
-    editable = frozenset(question.message_id for question in questions)
-    return render_transcript(view.transcript, tab.window, view.is_running, view.conversation.queued, editable)
-
-
-def _own(content: str) -> ChatMessage:
-    return ChatMessage(role="assistant", content=str(content))
+def _welcome(assistant: Assistant, report: ConnectionReport | None) -> Node:
+    return card_node("welcome", card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, report)))
 
 
 def _top(title: str, assistant: Assistant) -> str:

@@ -1,11 +1,10 @@
-"""Entries of a conversation as chat messages: strings only, every word of a model or a file harmless."""
+"""Entries of a conversation as cards: every word of a model or a file is escaped."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict, assert_never
+from typing import Literal, assert_never
 
 from markupsafe import Markup
 
@@ -16,7 +15,6 @@ from assistant.ui.chat.entries import (
     ApprovalEntry,
     CompactionEntry,
     EndEntry,
-    Entry,
     MemoryEntry,
     NoticeEntry,
     RecalledRow,
@@ -31,9 +29,11 @@ from assistant.ui.chat.entries import (
 )
 from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines
 from assistant.ui.memory.writers import told_writer
-from assistant.ui.safe_text import one_line, safe_markdown, with_visible_controls
+from assistant.ui.safe_text import one_line, with_visible_controls
 from assistant.ui.times import short_time
 
+CardEntry = WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry
+"""What is drawn as a card of ours; the words of a model and of the person are not."""
 _SHOWN_CHARS = 6_000
 _STATE_TEXTS: dict[RowState, str] = {
     "running": "running…",
@@ -50,79 +50,21 @@ _APPROVAL_MAX_LINES = 10_000
 _ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
 
 
-class ChatMessage(TypedDict):
-    """One message as the chat component takes it."""
-
-    role: Literal["user", "assistant"]
-    content: str
-
-
-MAX_WINDOW = 240
-"""Entries that are drawn at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Which entries are drawn: `size` of them up to `end` (not included), or up to the newest where it is None."""
-
-    size: int = 60
-    end: int | None = None
-
-
-def render_transcript(
-    transcript: Transcript,
-    window: Window,
-    is_running: bool,
-    queued: Sequence[str] = (),
-    editable: Collection[str] = (),
-) -> list[ChatMessage]:
-    """The messages of the drawn part, with what leads to the parts that are not drawn.
-
-    `editable` are the ids of the person's messages that can be written anew.
-    """
-    entries = transcript.entries
-    stop = len(entries) if window.end is None else min(window.end, len(entries))
-    start = max(0, stop - window.size)
-    messages: list[ChatMessage] = []
-    if start:
-        messages.append(_own(card("window_top", hidden=start)))
-    last_end = transcript.last_end
-    undoable = transcript.undoable
-    for entry in entries[start:stop]:
-        can_edit = isinstance(entry, UserEntry) and entry.message_id in editable
-        messages.append(render_entry(entry, is_last_end=entry is last_end, undoable=undoable, can_edit=can_edit))
-    if stop < len(entries):
-        messages.append(_own(card("window_bottom", hidden=len(entries) - stop)))
-        return messages
-    if is_running and (text := _working_text(transcript)):
-        messages.append(_own(card("working", text=text)))
-    messages.extend(_user(card("queued", text=text)) for text in queued)
-    return messages
-
-
-def render_entry(
-    entry: Entry, is_last_end: bool = False, undoable: str | None = None, can_edit: bool = False
-) -> ChatMessage:
-    """One entry as one message; buttons stand only where the server would act on them."""
+def render_entry(entry: CardEntry, is_last_end: bool = False, undoable: str | None = None) -> Markup:
+    """One entry as a card; buttons are only where the server would act on them."""
     match entry:
-        case UserEntry(text=text, message_id=message_id):
-            # The pencil comes first: behind the text an open fence would swallow it.
-            pencil = f"{card('pencil', message_id=message_id)}\n\n" if can_edit else ""
-            return _user(pencil + safe_markdown(text))
-        case TextEntry(text=text):
-            return _own(safe_markdown(text))
         case WorkEntry(rows=rows):
-            return _own(card("work", rows=[_render_row(row) for row in rows]))
+            return card("work", rows=[_render_row(row) for row in rows])
         case ApprovalEntry():
-            return _own(_render_approval(entry))
+            return _render_approval(entry)
         case CompactionEntry(event=event):
-            return _own(_render_compaction(event, can_undo=event.compaction_id == undoable))
+            return _render_compaction(event, can_undo=event.compaction_id == undoable)
         case MemoryEntry(changes=changes):
-            return _own(card("memory", changes=[_ShownChange.of(change) for change in changes]))
+            return card("memory", changes=[_ShownChange.of(change) for change in changes])
         case NoticeEntry(text=text, level=level):
-            return _own(card("notice", text=text, level=level))
+            return card("notice", text=text, level=level)
         case EndEntry():
-            return _own(_render_end(entry, is_last_end))
+            return _render_end(entry, is_last_end)
         case _:
             assert_never(entry)
 
@@ -150,29 +92,6 @@ class _ShownChange:
 def _first_line(diff: str, kind: DiffKind) -> str:
     lines = (line.text.strip() for line in diff_lines(diff) if line.kind == kind)
     return next((line for line in lines if line and not line.startswith("#")), "")
-
-
-def _own(content: str) -> ChatMessage:
-    return ChatMessage(role="assistant", content=str(content))
-
-
-def _user(content: str) -> ChatMessage:
-    return ChatMessage(role="user", content=str(content))
-
-
-def _working_text(transcript: Transcript) -> str:
-    if transcript.pending_calls:
-        return ""
-    last = transcript.entries[-1] if transcript.entries else None
-    match last:
-        case TextEntry():
-            return ""
-        case WorkEntry(rows=rows) if isinstance(rows[-1], ToolRow) and rows[-1].state == "running":
-            return f"{rows[-1].name} is running"
-        case WorkEntry(rows=rows) if isinstance(rows[-1], ThinkingRow):
-            return "Thinking"
-        case _:
-            return "Working"
 
 
 def _render_row(row: Row) -> Markup:
@@ -305,42 +224,6 @@ def answer_text(transcript: Transcript, turn_id: str) -> str:
             case _:
                 pass
     return ""
-
-
-def index_of_compaction(entries: Sequence[Entry], compaction_id: str) -> int | None:
-    """Where the card of a compaction stands."""
-    for index, entry in enumerate(entries):
-        if isinstance(entry, CompactionEntry) and entry.event.compaction_id == compaction_id:
-            return index
-    return None
-
-
-def window_on_message(entries: Sequence[Entry], message_ids: Sequence[str]) -> Window:
-    """The part that ends with the answer to the first of these that is drawn; the newest part for none.
-
-    Beside a message its id may be that of a compaction or of a change to memory.
-    """
-    places = {name: index for index, entry in enumerate(entries) for name in _names_of(entry)}
-    start = next((places[message_id] for message_id in message_ids if message_id in places), None)
-    if start is None:
-        return Window()
-    questions = (index for index, entry in enumerate(entries) if isinstance(entry, UserEntry))
-    end = next((index for index in questions if index > start), len(entries))
-    # A question that did not fit beside its own long answer could not be shown.
-    size = min(max(Window().size, end - start), MAX_WINDOW)
-    return Window(size) if end == len(entries) else Window(size, end)
-
-
-def _names_of(entry: Entry) -> list[str]:
-    match entry:
-        case UserEntry(message_id=message_id):
-            return [message_id]
-        case CompactionEntry(event=event):
-            return [event.compaction_id]
-        case MemoryEntry(changes=changes):
-            return [change.change_id for change in changes]
-        case _:
-            return []
 
 
 def _share(part: int, whole: int) -> float:

@@ -36,9 +36,9 @@ class TabViews:
         """The live view of a conversation; raises what opening it raises."""
         return self._views.of(loaded.assistant.conversations.open(session_id))
 
-    def update(self, loaded: Loaded, view: LiveView, tab: Tab) -> PageUpdate:
-        """Everything that the page shows of a conversation."""
-        return conversation_update(loaded, view, tab, self.report)
+    def update(self, loaded: Loaded, view: LiveView, tab: Tab, show: str = "") -> PageUpdate:
+        """Everything that the page shows of a conversation; `show` is the key of a node to scroll to."""
+        return conversation_update(loaded, view, tab, self.report, show)
 
     def empty_update(self, loaded: Loaded, problem: PalimpsestError | None = None) -> PageUpdate:
         """The page without a conversation, or without the one that cannot be opened."""
@@ -55,7 +55,7 @@ class TabViews:
             return PageUpdate()
         return self.update(loaded, view, tab) if view.version != tab.shown else PageUpdate()
 
-    async def show(self, loaded: Loaded, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
+    async def show(self, loaded: Loaded, tab: Tab, tab_hash: str, show: str = "") -> AsyncIterator[PageUpdate]:
         """A conversation from its beginning or window on, or the page without one; the draft of an edit is let go."""
         problem = None
         if tab.session_id:
@@ -64,7 +64,7 @@ class TabViews:
             except PalimpsestError as error:
                 problem = error
             else:
-                async for followed in self.follow(loaded, view, tab, tab_hash, closed_edit_box()):
+                async for followed in self.follow(loaded, view, tab, tab_hash, closed_edit_box(), show):
                     yield followed
                 return
         generation = self.next_generation(tab_hash)
@@ -81,16 +81,17 @@ class TabViews:
         tab: Tab,
         tab_hash: str,
         beside: PageUpdate | None = None,
+        show: str = "",
     ) -> AsyncIterator[PageUpdate]:
         """A conversation, and then its changes, until it rests or the tab shows something else.
 
-        `beside` is added to the first update.
+        `beside` is added to the first update, which also scrolls to the node `show`.
         """
         generation = self.next_generation(tab_hash)
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
         # The person may be writing the next message, so the composer is left alone. A preview is out of date by now.
-        yield self.update(loaded, view, tab) | PageUpdate(preview="") | (beside or PageUpdate())
+        yield self.update(loaded, view, tab, show) | PageUpdate(preview="") | (beside or PageUpdate())
         compactions = view.transcript.compactions
         try:
             async for version in view.updates(tab.shown):

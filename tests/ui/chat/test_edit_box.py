@@ -75,9 +75,9 @@ async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
 ) -> None:
     updates = [update async for update in desk.send_again(" one, but better ", DRAFT, TAB, "tab")]
     assert (updates[0]["draft"], updates[0]["edit_text"]) == (Draft(), "")
-    shown = str(updates[-1]["messages"])
-    assert "You said: **one, but better**" in shown
-    assert "You said: **two**" not in shown
+    shown = str(updates[-1]["transcript"])
+    assert "You said: <strong>one, but better</strong>" in shown
+    assert "You said: <strong>two</strong>" not in shown
     assert conversation.dropped == {FIRST, "s1-turn-2-question"}
 
 

@@ -1,4 +1,4 @@
-"""Entries become messages of strings; buttons stand only where the server would act on them."""
+"""Entries become cards; buttons stand only where the server would act on them."""
 
 from __future__ import annotations
 
@@ -13,34 +13,28 @@ from assistant.ui.chat.entries import (
     ApprovalEntry,
     CompactionEntry,
     EndEntry,
-    Entry,
     MemoryEntry,
     NoticeEntry,
-    TextEntry,
     ThinkingRow,
     ToolRow,
     Transcript,
-    UserEntry,
     WorkEntry,
 )
 from assistant.ui.chat.fold import fold_all
 from assistant.ui.chat.render import (
+    CardEntry,
     SummaryLine,
-    Window,
     answer_text,
     main_argument,
     pretty_input,
     render_entry,
-    render_transcript,
     shown_text,
     summary_lines,
 )
 from tests.fakes.conversation import HOSTILE, compaction
 
 REQUEST = ApprovalRequested("c1", "Bash", '{"command": "rm x"}', "rm x && echo $$", "It deletes files.")
-EVIL: tuple[Entry, ...] = (
-    TextEntry("b", HOSTILE),
-    UserEntry(HOSTILE, "m", ""),
+EVIL: tuple[CardEntry, ...] = (
     WorkEntry((ThinkingRow("b", HOSTILE), ToolRow("c", HOSTILE, HOSTILE, "success", HOSTILE, HOSTILE, "a"))),
     ApprovalEntry(replace(REQUEST, preview=HOSTILE, reason=HOSTILE, name=HOSTILE)),
     CompactionEntry(replace(compaction("k"), summary=HOSTILE, carried_over=(HOSTILE,))),
@@ -51,26 +45,24 @@ EVIL: tuple[Entry, ...] = (
 
 
 @pytest.mark.parametrize("entry", EVIL, ids=lambda entry: type(entry).__name__)
-def test_no_entry_lets_a_hostile_text_become_a_tag(entry: Entry) -> None:
-    content = render_entry(entry, is_last_end=True, undoable="k")["content"]
+def test_no_entry_lets_a_hostile_text_become_a_tag(entry: CardEntry) -> None:
+    content = render_entry(entry, is_last_end=True, undoable="k")
     tags = set(re.findall(r"<([a-z!/][a-z0-9]*)", content.lower()))
     assert tags <= {"div", "p", "span", "b", "i", "button", "details", "summary", "pre", "code", "/div", "/p"} | {
         f"/{name}" for name in ("span", "b", "i", "button", "details", "summary", "pre", "code")
     }
-    assert "![" not in content
-    assert type(content) is str
 
 
-@pytest.mark.parametrize("entry", EVIL[2:], ids=lambda entry: type(entry).__name__)
-def test_no_card_is_broken_by_a_blank_line_or_by_math(entry: Entry) -> None:
-    content = render_entry(entry, is_last_end=True)["content"]
+@pytest.mark.parametrize("entry", EVIL, ids=lambda entry: type(entry).__name__)
+def test_no_card_is_broken_by_a_blank_line_or_by_math(entry: CardEntry) -> None:
+    content = render_entry(entry, is_last_end=True)
     assert "\n" not in content
     assert "$$" not in content
     assert content.startswith(f'<div class="{TOKEN} ')
 
 
 def test_a_pending_approval_shows_the_exact_command_and_two_buttons() -> None:
-    content = render_entry(ApprovalEntry(REQUEST))["content"]
+    content = render_entry(ApprovalEntry(REQUEST))
     assert "rm x &amp;&amp; echo &#36;&#36;" in content
     assert action("allow", "c1") in content
     assert action("deny", "c1") in content
@@ -79,7 +71,7 @@ def test_a_pending_approval_shows_the_exact_command_and_two_buttons() -> None:
 @pytest.mark.parametrize("start", ["diff a b", "--- a\n+++ b", "@@ x"])
 def test_a_command_is_shown_whole_whatever_it_looks_like(start: str) -> None:
     command = f"{start}{chr(10) * 300}rm -rf x"
-    content = render_entry(ApprovalEntry(replace(REQUEST, preview=command)))["content"]
+    content = render_entry(ApprovalEntry(replace(REQUEST, preview=command)))
     assert start.splitlines()[0] in content
     assert "rm -rf x" in content
     assert "more lines" not in content
@@ -87,61 +79,43 @@ def test_a_command_is_shown_whole_whatever_it_looks_like(start: str) -> None:
 
 def test_a_long_diff_that_is_to_be_allowed_is_shown_whole() -> None:
     request = replace(REQUEST, name="Write", preview="--- a\n+++ b\n" + "\n".join(f"+line {n}" for n in range(1_500)))
-    content = render_entry(ApprovalEntry(request))["content"]
+    content = render_entry(ApprovalEntry(request))
     assert "line 1499" in content
     request = replace(REQUEST, name="Write", preview=f"--- a\n+++ b\n+{'a' * 9_000}; the end")
-    assert "; the end" in render_entry(ApprovalEntry(request))["content"]
+    assert "; the end" in render_entry(ApprovalEntry(request))
 
 
 def test_what_turns_or_hides_text_is_shown_as_its_code_before_it_is_allowed() -> None:
     request = replace(REQUEST, preview="ls \u202etxt.sr\u200b\x1b[2J\r")
-    assert "ls ⟨U+202E⟩txt.sr⟨U+200B⟩⟨U+001B⟩&#91;2J⟨U+000D⟩" in render_entry(ApprovalEntry(request))["content"]
+    assert "ls ⟨U+202E⟩txt.sr⟨U+200B⟩⟨U+001B⟩&#91;2J⟨U+000D⟩" in render_entry(ApprovalEntry(request))
 
 
 def test_arguments_nested_too_deep_for_a_parser_are_shown_as_they_are() -> None:
     row = ToolRow("c", "Read", "[" * 100_000, "error", "no", "", "")
-    assert "&#91;&#91;&#91;" in render_entry(WorkEntry((row,)))["content"]
+    assert "&#91;&#91;&#91;" in render_entry(WorkEntry((row,)))
 
 
 @pytest.mark.parametrize("state", ["allowed", "denied", "ended"])
 def test_a_settled_approval_has_no_buttons(state: str) -> None:
-    assert "<button" not in render_entry(ApprovalEntry(REQUEST, state))["content"]  # type: ignore[arg-type]
+    assert "<button" not in render_entry(ApprovalEntry(REQUEST, state))  # type: ignore[arg-type]
 
 
 def test_only_the_newest_standing_compaction_offers_to_undo() -> None:
     entry = CompactionEntry(compaction("k1"))
-    assert action("undo", "k1") in render_entry(entry, undoable="k1")["content"]
-    assert action("undo", "k1") not in render_entry(entry, undoable="k2")["content"]
+    assert action("undo", "k1") in render_entry(entry, undoable="k1")
+    assert action("undo", "k1") not in render_entry(entry, undoable="k2")
 
 
 def test_a_compaction_tells_what_it_did() -> None:
-    content = render_entry(CompactionEntry(compaction("k1")))["content"]
+    content = render_entry(CompactionEntry(compaction("k1")))
     for words in ("91.2k", "23.7k", "−74 &#37;", "46 messages folded", "3 turns kept", "Summary that replaced them"):
         assert words.replace("&#37;", "%") in content.replace("&#37;", "%")
 
 
 def test_only_the_last_end_offers_to_go_on() -> None:
     end = EndEntry("t1", "interrupted")
-    assert action("continue", "t1") in render_entry(end, is_last_end=True)["content"]
-    assert "<button" not in render_entry(end)["content"]
-
-
-def test_the_newest_sixty_are_drawn_and_the_others_can_be_loaded() -> None:
-    transcript = Transcript(tuple(TextEntry(f"b{number}", f"text {number}") for number in range(100)))
-    messages = render_transcript(transcript, Window(), False)
-    assert len(messages) == 61
-    assert "40 earlier messages" in messages[0]["content"]
-    assert messages[1]["content"] == "text 40"
-    past = render_transcript(transcript, Window(end=70), False)
-    assert [past[1]["content"], past[-2]["content"]] == ["text 10", "text 69"]
-    assert "30 later messages" in past[-1]["content"]
-
-
-def test_what_waits_stands_at_the_end() -> None:
-    messages = render_transcript(Transcript((UserEntry("Hi", "m", ""),)), Window(), True, ["And then?"])
-    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
-    assert "Working" in messages[1]["content"]
-    assert "And then?" in messages[2]["content"]
+    assert action("continue", "t1") in render_entry(end, is_last_end=True)
+    assert "<button" not in render_entry(end)
 
 
 @pytest.mark.parametrize(
@@ -187,22 +161,13 @@ def test_the_headings_of_a_summary_lose_their_marks() -> None:
     ]
 
 
-def test_a_message_that_can_be_edited_has_a_pencil_before_its_text() -> None:
-    entries = (UserEntry("```python\nopen fence", "m1", ""), UserEntry("folded", "m0", ""))
-    messages = render_transcript(Transcript(entries), Window(), is_running=False, editable={"m1"})
-    pencil, _, text = messages[0]["content"].partition("\n\n")
-    assert action("edit", "m1") in pencil
-    assert text == "```python\nopen fence"
-    assert messages[1]["content"] == "folded"
-
-
 @pytest.mark.parametrize(
     ("tokens", "words"),
     [(4096, "at its output limit of 4,096 tokens, in the middle"), (0, "at its output limit, in the middle")],
 )
 def test_an_answer_that_was_cut_says_so_and_can_go_on(tokens: int, words: str) -> None:
     end = EndEntry("t1", "output_limit", output_tokens=tokens)
-    content = render_entry(end, is_last_end=True)["content"]
+    content = render_entry(end, is_last_end=True)
     assert words in content
     assert action("continue", "t1") in content
     assert action("retry", "t1") in content
@@ -211,5 +176,5 @@ def test_an_answer_that_was_cut_says_so_and_can_go_on(tokens: int, words: str) -
 def test_figures_from_before_the_results_were_shortened_are_told_as_such() -> None:
     words = "140k is more than the window of 128k: it was counted before tool results were shortened."
     over = replace(compaction("k"), previous_tokens=140_000)
-    assert words in render_entry(CompactionEntry(over))["content"]
-    assert "more than the window" not in render_entry(CompactionEntry(compaction("k")))["content"]
+    assert words in render_entry(CompactionEntry(over))
+    assert "more than the window" not in render_entry(CompactionEntry(compaction("k")))

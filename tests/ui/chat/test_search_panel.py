@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.ui.cards import action
-from assistant.ui.chat.entries import Entry, UserEntry
-from assistant.ui.chat.render import Window, window_on_message
 from assistant.ui.chat.search_panel import find_html, hits_html, index_html
 from tests.fakes.conversation import FakeHit, FakeHits, FakeIndexState, FakeSession, fake_assistant
 
@@ -38,10 +36,3 @@ def test_the_index_tells_of_itself_only_while_it_is_not_complete() -> None:
     html = index_html(FakeIndexState(12, 0.5, ("The watcher rests.",)))
     assert "50 % made, 12 pieces to go" in html.replace("&#37;", "%")
     assert "The watcher rests." in html
-
-
-def test_a_found_message_is_the_last_question_that_is_drawn() -> None:
-    entries: list[Entry] = [UserEntry(f"q{number}", f"m{number}", "") for number in range(3)]
-    assert window_on_message(entries, ["gone", "m1"]) == Window(end=2)
-    assert window_on_message(entries, ["m2"]) == Window()
-    assert window_on_message(entries, ["gone"]) == Window()

@@ -12,6 +12,7 @@ from assistant.errors import SessionNotFoundError
 from assistant.ui.cards import action
 from assistant.ui.chat.chat import ChatDesk
 from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import sessions_html, trash_html
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
@@ -105,9 +106,11 @@ async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(desk: C
     found = await last(desk.act("open-message", "trip old-1-question", Tab("s1"), "tab"))
     assert "Restore it to read it" in str(found["dialog"])
     assert action("restore-session", "trip old-1-question") in str(found["dialog"])
-    shown = await last(desk.act("restore-session", "trip old-1-question", Tab("s1"), "tab"))
-    assert "Question 1" in str(shown["messages"])
-    assert "Question 2" not in str(shown["messages"])
+    shown, *_ = [one async for one in desk.act("restore-session", "trip old-1-question", Tab("s1"), "tab")]
+    drawn = shown["transcript"]
+    assert isinstance(drawn, DrawnTranscript)
+    [found] = [node for node in drawn.nodes if node.key == drawn.show]
+    assert "Question 1" in str(found)
 
 
 @pytest.mark.parametrize("name", ["rename-session", "trash-session", "restore-session"])

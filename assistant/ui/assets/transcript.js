@@ -1,0 +1,375 @@
+/* The conversation: patches to keyed nodes, a view that follows only at its end, messages taken from the composer. */
+(() => {
+  const END_PIXELS = 24;
+  const ACK_MILLISECONDS = 10000;
+  const CODE_END = "</code></pre></figure>";
+
+  let scroller, column, toEnd, speaker;
+  let version = 0;
+  let session = null;
+  let isWhole = true;
+  let isFollowing = true;
+  const nodes = new Map();
+
+  /* ---- drawing ---- */
+
+  const setBlock = (element, html) => {
+    element.source = html;
+    element.innerHTML = html;
+    window.palimpsest.openAgain(element);
+  };
+
+  const block = (html) => {
+    const element = document.createElement("div");
+    element.className = "m-block";
+    setBlock(element, html);
+    return element;
+  };
+
+  const operations = {
+    insert(key, role, before, blocks, isGrowing) {
+      const article = document.createElement("article");
+      article.className = `m-node m-${role}`;
+      article.dataset.key = key;
+      article.setAttribute("aria-label", role === "person" ? "You" : "Palimpsest");
+      article.append(...blocks.map(block));
+      article.classList.toggle("m-growing", isGrowing);
+      column.insertBefore(article, nodes.get(before) ?? null);
+      nodes.set(key, article);
+    },
+    remove(key) {
+      nodes.get(key)?.remove();
+      nodes.delete(key);
+    },
+    change(key, index, kept, ending) {
+      const element = nodes.get(key).children[index];
+      const old = element.source;
+      const html = old.slice(0, kept) + ending;
+      const isMoreCode = kept === old.length - CODE_END.length && old.endsWith(CODE_END) && html.endsWith(CODE_END);
+      if (!isMoreCode) return setBlock(element, html);
+      // Code that goes on is added to: what is there is not drawn again.
+      element.querySelector("code").insertAdjacentHTML("beforeend", ending.slice(0, -CODE_END.length));
+      element.source = html;
+    },
+    blocks(key, index, blocks) {
+      const article = nodes.get(key);
+      while (article.children.length > index) article.lastElementChild.remove();
+      article.append(...blocks.map(block));
+    },
+    settle(key) {
+      nodes.get(key).classList.remove("m-growing");
+    },
+  };
+
+  /* Code gets its bar: the language, and what can be done with it. */
+  const dress = (root) => {
+    for (const figure of root.querySelectorAll("figure:not(:has(figcaption))")) {
+      const bar = document.createElement("figcaption");
+      const name = document.createElement("span");
+      name.textContent = figure.dataset.language || "text";
+      bar.append(name, codeButton("wrap", "Wrap", "Wrap long lines"), codeButton("copy", "Copy", "Copy code"));
+      figure.prepend(bar);
+      figure.querySelector("pre").tabIndex = 0;
+    }
+  };
+  const codeButton = (kind, text, label) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: `m-code-button m-code-${kind}`, textContent: text });
+    button.setAttribute("aria-label", label);
+    if (kind === "wrap") button.setAttribute("aria-pressed", "false");
+    return button;
+  };
+  const onCodeButton = (button) => {
+    const figure = button.closest("figure");
+    if (button.classList.contains("m-code-wrap")) {
+      const isWrapped = figure.classList.toggle("m-wrapped");
+      return button.setAttribute("aria-pressed", String(isWrapped));
+    }
+    navigator.clipboard?.writeText(figure.querySelector("code").textContent).then(() => confirmCopy(button), () => {});
+  };
+  const confirmCopy = (button) => {
+    button.textContent = "Copied";
+    button.classList.add("m-copied");
+    setTimeout(() => {
+      button.textContent = "Copy";
+      button.classList.remove("m-copied");
+    }, 1600);
+  };
+
+  const apply = (patch) => {
+    if (patch.base === null) {
+      column.replaceChildren();
+      nodes.clear();
+    }
+    const touched = new Set();
+    for (const [name, key, ...rest] of patch.ops) {
+      operations[name](key, ...rest);
+      if (nodes.has(key)) touched.add(nodes.get(key));
+    }
+    touched.forEach(dress);
+    announce(touched);
+  };
+
+  /* A patch builds on what is here; where one is missing the tab asks once for all of it. */
+  const draw = (value) => {
+    for (const [name, patch] of Object.entries(value ?? {})) {
+      const next = Number(name);
+      // Gradio sends the last value of a run once more when it ends.
+      if (next <= version) continue;
+      if (patch.base !== null && patch.base !== version) {
+        if (isWhole) window.palimpsest.send("draw-all", "");
+        isWhole = false;
+        continue;
+      }
+      const isOther = patch.base === null && patch.session !== session;
+      keepingPlace(() => apply(patch), isOther);
+      if (patch.base === null) {
+        session = patch.session;
+        isWhole = true;
+      }
+      version = next;
+      if (isOther) begin();
+      if (patch.show) show(patch.show);
+      if (patch.received) outbox.received(patch.received);
+    }
+  };
+
+  /* ---- reading ---- */
+
+  const isAtEnd = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop <= END_PIXELS;
+  const goToEnd = () => {
+    isFollowing = true;
+    scroller.scrollTop = scroller.scrollHeight;
+    showArrow();
+  };
+  const showArrow = () => toEnd.classList.toggle("m-shown", !isAtEnd() && !isFollowing);
+
+  const firstVisible = () => {
+    const top = scroller.getBoundingClientRect().top;
+    for (const article of column.children) {
+      const box = article.getBoundingClientRect();
+      if (article.dataset.key !== "top" && box.bottom > top + 1) return { article, offset: box.top - top };
+    }
+    return null;
+  };
+
+  /* The line one reads stays where it is, whatever is drawn above it. */
+  const keepingPlace = (change, isOther) => {
+    if (isFollowing || isOther) {
+      change();
+      if (isFollowing) goToEnd();
+      return;
+    }
+    const place = firstVisible();
+    scroller.style.overflowAnchor = "none";
+    change();
+    const article = place && nodes.get(place.article.dataset.key);
+    if (article) {
+      const offset = article.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+      if (Math.abs(offset - place.offset) > 0.5) scroller.scrollTop += offset - place.offset;
+    }
+    requestAnimationFrame(() => (scroller.style.overflowAnchor = ""));
+    showArrow();
+  };
+
+  const begin = () => {
+    stopShowing();
+    if (nodes.has("welcome") || nodes.has("card")) {
+      isFollowing = false;
+      scroller.scrollTop = 0;
+      return showArrow();
+    }
+    goToEnd();
+  };
+
+  /* Scrolls to a node and marks it. Nodes above it get their height only when they are drawn, so it looks again. */
+  let shown = null;
+  let looks = 0;
+  const stopShowing = () => (looks = 0);
+  const show = (key) => {
+    const article = nodes.get(key);
+    if (!article) return;
+    shown?.classList.remove("m-found");
+    shown = article;
+    article.classList.add("m-found");
+    isFollowing = false;
+    looks = 30;
+    const look = () => {
+      if (!looks-- || !article.isConnected) return;
+      const offset = article.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 12;
+      if (Math.abs(offset) > 1) scroller.scrollTop += offset;
+      showArrow();
+      requestAnimationFrame(look);
+    };
+    look();
+  };
+
+  let lastTop = 0;
+  const onScroll = () => {
+    const top = scroller.scrollTop;
+    // The view also moves up when its content shrinks; then it is at the end.
+    if (top < lastTop - 1 && !isAtEnd()) isFollowing = false;
+    else if (isAtEnd() && !looks) isFollowing = true;
+    lastTop = top;
+    showArrow();
+  };
+  const leaveEnd = () => {
+    stopShowing();
+    if (scroller.scrollHeight > scroller.clientHeight + 1) isFollowing = false;
+  };
+  const UP_KEYS = new Set(["ArrowUp", "PageUp", "Home"]);
+  const watchReader = () => {
+    scroller.addEventListener("scroll", onScroll, { passive: true });
+    scroller.addEventListener("wheel", (event) => (event.deltaY < 0 ? leaveEnd() : stopShowing()), { passive: true });
+    let touched = 0;
+    scroller.addEventListener("touchstart", (event) => (touched = event.touches[0].clientY), { passive: true });
+    scroller.addEventListener(
+      "touchmove",
+      (event) => (event.touches[0].clientY > touched ? leaveEnd() : stopShowing()),
+      { passive: true },
+    );
+    scroller.addEventListener("keydown", (event) => UP_KEYS.has(event.key) && leaveEnd());
+    scroller.addEventListener("pointerdown", stopShowing, { passive: true });
+    // Heights change when fonts come or a far node is drawn.
+    new ResizeObserver(() => (isFollowing ? goToEnd() : showArrow())).observe(column);
+    new ResizeObserver(() => (isFollowing ? goToEnd() : showArrow())).observe(scroller);
+  };
+
+  /* ---- speaking: only whole sentences of an answer, once ---- */
+
+  const SENTENCE = /[.!?…。！？]["')\]”’]*(?:\s|$)|[。！？]/g;
+  const spoken = new Map();
+  const announce = (touched) => {
+    for (const article of touched) {
+      const key = article.dataset.key;
+      if (!article.classList.contains("m-growing") && !spoken.has(key)) continue;
+      const isWholeNow = !article.classList.contains("m-growing");
+      const said = spoken.get(key) ?? { block: 0, chars: 0 };
+      const words = [];
+      for (; said.block < article.children.length; said.block++, said.chars = 0) {
+        const element = article.children[said.block];
+        const isDone = isWholeNow || said.block < article.children.length - 1;
+        const text = element.querySelector("figure") ? (isDone ? " Code. " : "") : element.textContent;
+        const end = isDone ? text.length : [...text.matchAll(SENTENCE)].reduce((_, m) => m.index + m[0].length, 0);
+        if (end > said.chars) words.push(text.slice(said.chars, end));
+        said.chars = Math.max(said.chars, end);
+        if (!isDone) break;
+      }
+      if (isWholeNow) spoken.delete(key);
+      else spoken.set(key, said);
+      if (words.length) speak(words.join(" ").trim());
+    }
+  };
+  const speak = (text) => {
+    if (!text) return;
+    const line = document.createElement("p");
+    line.textContent = text;
+    speaker.append(line);
+    while (speaker.children.length > 20) speaker.firstElementChild.remove();
+  };
+
+  /* ---- the composer: a message is taken the moment it is sent, and they arrive one after the other ---- */
+
+  const COMPOSER = "#composer textarea";
+  const composer = () => document.querySelector(COMPOSER);
+  const setComposer = (text) => {
+    const box = composer();
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const outbox = {
+    waiting: [],
+    number: 0,
+    timer: 0,
+    take() {
+      const box = composer();
+      const text = box?.value ?? "";
+      if (!text.trim()) return;
+      setComposer("");
+      box.focus();
+      this.waiting.push({ number: String(++this.number), text, isSent: false });
+      goToEnd();
+      this.next();
+    },
+    next() {
+      const first = this.waiting[0];
+      if (!first || first.isSent) return;
+      // The page may be there a moment before what it is connected to.
+      if (!window.palimpsest.isConnected("chat-actions")) return setTimeout(() => this.next(), 100);
+      first.isSent = true;
+      window.palimpsest.send("send", `${first.number} ${first.text}`);
+      // Whatever became of it is shown in the page by then.
+      this.timer = setTimeout(() => this.received(first.number), ACK_MILLISECONDS);
+    },
+    received(number) {
+      if (this.waiting[0]?.number !== number) return;
+      clearTimeout(this.timer);
+      this.waiting.shift();
+      goToEnd();
+      this.next();
+    },
+    unsent() {
+      return this.waiting.filter((message) => !message.isSent).map((message) => message.text);
+    },
+  };
+
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || !event.target.matches?.(COMPOSER)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      outbox.take();
+    },
+    true,
+  );
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (!event.target.closest?.("#composer .submit-button")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      outbox.take();
+    },
+    true,
+  );
+
+  /* ---- the component ---- */
+
+  const build = (element) => {
+    scroller = document.createElement("div");
+    Object.assign(scroller, { className: "m-scroller", tabIndex: 0 });
+    scroller.setAttribute("role", "log");
+    scroller.setAttribute("aria-label", "Conversation");
+    // A log speaks by itself, also half a word; `announce` does it sentence by sentence.
+    scroller.setAttribute("aria-live", "off");
+    column = document.createElement("div");
+    column.className = "m-column";
+    scroller.append(column);
+    toEnd = document.createElement("button");
+    Object.assign(toEnd, { type: "button", className: "m-to-end" });
+    toEnd.setAttribute("aria-label", "To the newest words");
+    toEnd.addEventListener("click", goToEnd);
+    speaker = document.createElement("div");
+    speaker.className = "m-speaker";
+    speaker.setAttribute("aria-live", "polite");
+    element.append(scroller, toEnd, speaker);
+    scroller.addEventListener("click", (event) => {
+      const button = event.target.closest(".m-code-button");
+      if (button) onCodeButton(button);
+    });
+    watchReader();
+  };
+
+  window.palimpsest.transcript = {
+    connect(element, value, watch) {
+      // Beside the template's own node, which is drawn again with each value.
+      build(element.parentElement ?? element);
+      watch(() => draw(value()));
+      draw(value());
+    },
+    confirmCopy,
+    focusComposer: () => composer()?.focus(),
+    unsent: () => outbox.unsent(),
+  };
+})();
