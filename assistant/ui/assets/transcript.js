@@ -2,6 +2,7 @@
 (() => {
   const END_PIXELS = 24;
   const ACK_MILLISECONDS = 10000;
+  const SPEECH_MILLISECONDS = 5000;
   const CODE_END = "</code></pre></figure>";
 
   let scroller, column, toEnd, speaker;
@@ -139,6 +140,7 @@
   const isAtEnd = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop <= END_PIXELS;
   const goToEnd = () => {
     isFollowing = true;
+    stopShowing();
     scroller.scrollTop = scroller.scrollHeight;
     showArrow();
   };
@@ -237,7 +239,7 @@
 
   /* ---- speaking: only whole sentences of an answer, once ---- */
 
-  const SENTENCE = /[.!?…。！？]["')\]”’]*(?:\s|$)|[。！？]/g;
+  const SENTENCE = /[.!?。！？]["')\]”’]*(?:\s|$)|[。！？]/g;
   const spoken = new Map();
   const announce = (touched) => {
     for (const article of touched) {
@@ -265,7 +267,8 @@
     const line = document.createElement("p");
     line.textContent = text;
     speaker.append(line);
-    while (speaker.children.length > 20) speaker.firstElementChild.remove();
+    // Said once; who reads on finds the words in the conversation.
+    setTimeout(() => line.remove(), SPEECH_MILLISECONDS);
   };
 
   /* ---- the composer: a message is taken the moment it is sent, and they arrive one after the other ---- */
