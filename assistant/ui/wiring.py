@@ -145,6 +145,7 @@ def _zone_name(request: gr.Request) -> str:
 async def _speak_in(rooms: Rooms, request: gr.Request) -> Room:
     """The room of whoever says something, which is said in their browser's zone from now on."""
     room = rooms.enter(request)
+    room.has_spoken = True
     # Where the assistant cannot be had, the conversation's side of the page says why.
     with suppress(PalimpsestError):
         (await room.loading.ready()).assistant.store.clock.follow(_zone_name(request))

@@ -24,6 +24,8 @@ MAX_ROOMS = 24
 """Open at once: each holds an index, and some 150 MB of weights where vectors are made on this machine."""
 AWAY_SECONDS = 300.0
 """How long nobody must have asked anything of a room that is closed because the page is full and somebody waits."""
+SILENT_AWAY_SECONDS = 20.0
+"""How long, instead, where its person never said anything; their tab, if open, asks every few seconds."""
 SWEEP_SECONDS = 60.0
 _MAX_TABS = 10_000
 _FULL = (
@@ -52,6 +54,8 @@ class Room:
         self.tasks = TaskDesk()
         self.files = OpenFiles()
         self.seen_seconds = 0.0
+        self.has_spoken = False
+        """Whether its person ever asked anything of the assistant."""
 
     @property
     def is_busy(self) -> bool:
@@ -99,16 +103,13 @@ class Rooms:
     def open(self, person: str) -> Room:
         """Open the room of a person before they ask. Raises `PalimpsestError` when there is no place left.
 
-        Where the page is full, the room that was left longest ago is closed for it.
+        Where the page is full, the room that was left longest ago is closed for it, one where nothing was said first.
         """
         waits_for = {person}
         if len(self._rooms) >= MAX_ROOMS:
-            away = self._left_before(self._now_seconds() - AWAY_SECONDS)
-            if not away:
-                raise PalimpsestError(_FULL)
-            longest = min(away, key=lambda one: self._rooms[one].seen_seconds)
-            self._begin_to_close(longest)
-            waits_for.add(longest)
+            given_up = self._first_to_give_up()
+            self._begin_to_close(given_up)
+            waits_for.add(given_up)
         room = self._rooms[person] = Room()
         room.seen_seconds = self._now_seconds()
         # Nobody may open a home that is not closed yet, nor hold the memory of one more.
@@ -134,6 +135,14 @@ class Rooms:
         for person in list(self._rooms):
             self._begin_to_close(person)
         await asyncio.gather(*self._closing)
+
+    def _first_to_give_up(self) -> str:
+        now = self._now_seconds()
+        silent = [one for one in self._left_before(now - SILENT_AWAY_SECONDS) if not self._rooms[one].has_spoken]
+        away = silent or self._left_before(now - AWAY_SECONDS)
+        if not away:
+            raise PalimpsestError(_FULL)
+        return min(away, key=lambda one: self._rooms[one].seen_seconds)
 
     def _left_before(self, seconds: float) -> list[str]:
         return [person for person, room in self._rooms.items() if room.seen_seconds < seconds and not room.is_busy]

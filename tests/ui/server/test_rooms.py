@@ -11,7 +11,7 @@ import pytest
 
 from assistant.errors import PalimpsestError
 from assistant.ui.server.loading import Loaded, Loading
-from assistant.ui.server.rooms import AWAY_SECONDS, IDLE_SECONDS, MAX_ROOMS, Rooms
+from assistant.ui.server.rooms import AWAY_SECONDS, IDLE_SECONDS, MAX_ROOMS, SILENT_AWAY_SECONDS, Rooms
 from tests.fakes.conversation import fake_assistant
 
 
@@ -83,11 +83,25 @@ async def test_a_full_house_says_so_and_keeps_those_who_are_there(house: House) 
 
 async def test_in_a_full_house_the_room_that_was_left_longest_ago_is_given_to_who_comes(house: House) -> None:
     for number in range(MAX_ROOMS):
-        await house.rooms.enter(asking(f"p{number}")).loading.ready()
+        room = house.rooms.enter(asking(f"p{number}"))
+        room.has_spoken = True
+        await room.loading.ready()
     house.now += AWAY_SECONDS + 1
     house.rooms.entered(asking("p0"))
     await house.rooms.enter(asking("one more")).loading.ready()
     assert house.told[MAX_ROOMS:] == ["p1 closed", "one more opened"]
+
+
+async def test_in_a_full_house_a_room_where_nothing_was_said_is_given_away_first(house: House) -> None:
+    for number in range(MAX_ROOMS):
+        room = house.rooms.enter(asking(f"p{number}"))
+        room.has_spoken = number != 2
+        await room.loading.ready()
+    house.now += SILENT_AWAY_SECONDS + 1
+    await house.rooms.enter(asking("one more")).loading.ready()
+    assert house.told[MAX_ROOMS:] == ["p2 closed", "one more opened"]
+    with pytest.raises(PalimpsestError, match="as this page has room for"):
+        await house.rooms.enter(asking("another")).loading.ready()
 
 
 async def test_who_comes_back_while_their_room_is_closed_gets_a_new_one_once_it_is(house: House) -> None:
