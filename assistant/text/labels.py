@@ -1,4 +1,4 @@
-"""Labelled lines of a memory file, such as `- Name: Ada`: an empty one is filled, one at the top corrected (pure)."""
+"""Labelled lines of a memory file, such as `- Name: Ada`: empty ones are filled, names at the top corrected (pure)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ NAME_LABELS = frozenset({"name", "名字", "姓名"})
 CALLED_LABELS = frozenset({"to be called", "称呼"})
 """What stands before the name a person wants to hear."""
 _SAME_LABELS = (NAME_LABELS, CALLED_LABELS, frozenset({"language", "语言"}))
+"""The labels that the templates ask for; no other line that holds something is ever replaced."""
 
 _LABELLED = re.compile(
-    r"(?P<lead>\s*(?:[-*+•]\s+)?\**(?P<label>[^\s\d:：*`|<>#/][^:：*`|<>#/]{0,30}?)\**[:：](?!//)\**)(?P<value>.*)$"
+    r"(?P<lead>\s*(?:[-*+•]\s+)?\**(?P<label>[^\s\d\[+•\-:：*`|<>#/][^:：*`|<>#/]{0,30}?)\**(?!(?<=\d)[:：]\d)[:：](?!//)\**)"
+    r"(?P<value>.*)$"
 )
 
 
@@ -60,8 +62,13 @@ def is_filled(text: str) -> bool:
     return any(line.value for line in names) if names else bool(text.strip())
 
 
+def is_asked_for(label: str) -> bool:
+    """True for a label of the templates: a name, how somebody wants to be called, a language."""
+    return any(label.casefold() in labels for labels in _SAME_LABELS)
+
+
 def with_labels_filled(text: str, lines: Iterable[str]) -> Filled:
-    """The text with each labelled line in place of the empty one of its label, or of one at the top of the file.
+    """The text with each labelled line in place of the empty one of its label, or of a name or language at the top.
 
     Labels that mean the same in English and Chinese are the same. The label stays as it stands in the file.
     """
@@ -103,7 +110,9 @@ def _place_for(given: LabelledLine, places: Iterable[_Place]) -> _Place | None:
     fitting = [place for place in places if _is_same(place.line.label, given.label)]
     same = next((place for place in fitting if place.line.value == given.value), None)
     empty = next((place for place in fitting if not place.line.value), None)
-    return same or empty or next((place for place in fitting if place.is_at_top), None)
+    if same or empty or not is_asked_for(given.label):
+        return same or empty
+    return next((place for place in fitting if place.is_at_top), None)
 
 
 def _is_same(label: str, other: str) -> bool:

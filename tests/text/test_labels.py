@@ -31,7 +31,20 @@ def test_a_label_and_its_value_are_told_apart(line: str, label: str, value: str)
 
 
 @pytest.mark.parametrize(
-    "line", ["Ada", "", "10:30 dentist", "https://example.org", "- `a: b`", "# Name: Ada", "a/b: c"]
+    "line",
+    [
+        "Ada",
+        "",
+        "10:30 dentist",
+        "https://example.org",
+        "- `a: b`",
+        "# Name: Ada",
+        "a/b: c",
+        "- [2026-11-30 20:32] The assistant: A.",
+        "- Dentist at 10:30",
+        "- [ ] Milk: 2 l",
+        "- 晚上 8：30 开会",
+    ],
 )
 def test_other_lines_have_no_label(line: str) -> None:
     assert read_label(line) is None
@@ -65,11 +78,16 @@ def test_a_line_comes_into_the_line_of_its_label(text: str, line: str, after: st
         (USER, "Name:"),
         (USER, "Height: 170 cm"),
         (USER, "Drink: coffee"),
+        ("- [2026-11-30 20:32] The assistant: A.\n", "[2026-11-30 20:51] The assistant: C."),
+        ("- Tram at 20:32 from the station\n", "Tram at 20:51 from the harbour"),
+        ("- Budget: 200 EUR\n", "Budget: 900 EUR"),
+        ("- Note to self: call the dentist\n", "Note to self: buy milk"),
         ("- Name:\n  - first\n", "Name: Ada"),
         ("Name:\n", "Name: Ada"),
         ("```\n- Name:\n```\n", "Name: Ada"),
     ],
-    ids=["no label", "no value", "no such label", "full and below a heading", "title of a list", "no item", "code"],
+    ids=["no label", "no value", "no such label", "full and below a heading", "stamp", "clock time"]
+    + ["full and of the person's own", "full sentence", "title of a list", "no item", "code"],
 )
 def test_a_line_without_a_place_is_left_over(text: str, line: str) -> None:
     assert with_labels_filled(text, [line]) == Filled(text, (line,))
