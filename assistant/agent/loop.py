@@ -28,6 +28,7 @@ from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
 from assistant.agent.compactor import Compactor
+from assistant.agent.hooks.answer_notes import AnswerNoteHook
 from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.compaction import CompactionHook
 from assistant.agent.hooks.output_limit import OutputLimitHook
@@ -74,6 +75,7 @@ class AgentLoop:
         self._tools = tools
         self._compactor = compactor
         self._recall = recall
+        self._notes = AnswerNoteHook(state)
         self._steps = StepHook(state.keep, max_steps)
         self._agent = build_agent(model, tools.toolkit, state.agent_state, self._hooks())
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
@@ -90,6 +92,8 @@ class AgentLoop:
             *([self._recall] if self._recall else []),
             # Before a step: counts it. After a step and around each call: writes to disk what all below have settled.
             self._steps,
+            # After a step: text that turned out to be thinking becomes thinking before it is written to disk.
+            self._notes,
             # After a step: a call that the provider cut is refused before anything is written or run.
             OutputLimitHook(self._state),
             # After a step: arguments are made readable before all others look. To a call: whether it may run at all.
@@ -123,6 +127,8 @@ class AgentLoop:
         async for agent_event in self._agent.reply_stream(confirmation):
             for event in self._translator.translate(agent_event):
                 yield event
+            for notice in self._notes.take():
+                yield notice
 
     async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:
         """The events that follow the person's answer to a parked call; none when no such call is parked."""

@@ -13,7 +13,7 @@ from agentscope.model import ChatModelBase, ChatResponse, ChatUsage
 from agentscope.tool import ToolChoice
 
 from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock
-from assistant.models.providers.output_limit import cut_chunk
+from assistant.models.providers.answer_notes import AnswerNotes, notes_chunk
 
 ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
 
@@ -107,7 +107,7 @@ class ScriptedModel(ChatModelBase):
                 case asyncio.Event():
                     await item.wait()
                 case OutputCut(tokens=tokens):
-                    yield cut_chunk(newest, tokens)
+                    yield notes_chunk(newest, AnswerNotes(cut_tokens=tokens))
                 case _:
                     newest = item
                     for piece in _pieces(item, self._chunk_chars):

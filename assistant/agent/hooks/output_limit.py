@@ -26,7 +26,7 @@ from assistant.messages.blocks import (
     open_calls,
     parse_object,
 )
-from assistant.models.providers.output_limit import cut_tokens
+from assistant.models.providers.answer_notes import notes_of
 
 MAX_CUT_STEPS = 3
 """Model calls in a row whose tool calls may be cut; a model that cannot keep within its limit would go on for ever."""
@@ -73,7 +73,7 @@ class OutputLimitHook(MiddlewareBase):
     async def _watched(self, chunks: AsyncGenerator[ChatResponse, None]) -> AsyncGenerator[ChatResponse, None]:
         async with aclosing(chunks):
             async for chunk in chunks:
-                tokens = cut_tokens(chunk)
+                tokens = notes_of(chunk).cut_tokens
                 self._cut_tokens = self._cut_tokens if tokens is None else tokens
                 yield chunk
 

@@ -12,7 +12,7 @@ from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceD
 from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.tokens import TokenCounter
 from assistant.models.providers.call_ids import CallIds
-from assistant.models.wire.regular_response import summary_of
+from assistant.models.wire.regular_response import RETRACTION_FIELD, summary_of
 
 # Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
 _LIMIT_REASONS = ("length", "max_tokens")
@@ -24,7 +24,9 @@ class CheckedStream:
     Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
     they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
     after `output_tokens` by the provider's count (0: none was given). What the provider attached to the answer is in
-    `message_extras` and, by id of the call, in `call_extras`; thinking came under the name `thought_field`.
+    `message_extras` and, by id of the call, in `call_extras`; thinking came under the name `thought_field`. The first
+    `thought_chars` characters of the text are thinking; `unread` names parts that cannot be shown; `is_filtered` is
+    True where a content filter ended the answer.
     """
 
     def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds, max_tokens: int) -> None:
@@ -34,6 +36,10 @@ class CheckedStream:
         self._calls = _Calls(ids)
         self.is_cut = False
         self.output_tokens = 0
+        self.is_filtered = False
+        self.begins_in_thought = False
+        self.thought_chars = 0
+        self.unread: tuple[str, ...] = ()
         self.thought_field = ""
         self.message_extras: dict[str, object] = {}
         self.call_extras: dict[str, object] = {}
@@ -49,17 +55,21 @@ class CheckedStream:
 
     async def _checked(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
         has_ended = False
-        tokens = 0
+        tokens = text_chars = 0
         async for chunk in chunks:
             _mend(chunk)
             self._read_summary(summary_of(chunk.model_extra))
+            if (chunk.model_extra or {}).get(RETRACTION_FIELD):
+                self.thought_chars = text_chars
             self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
             tokens += sum(self._counter.text(piece) for choice in chunk.choices for piece in _pieces_of(choice.delta))
             if tokens > self._max_tokens:
                 raise EndlessReplyError(self._max_tokens)
             for choice in chunk.choices:
+                text_chars += len(choice.delta.content or "")
                 has_ended = has_ended or choice.finish_reason is not None
                 self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
+                self.is_filtered = self.is_filtered or choice.finish_reason == "content_filter"
                 for place, delta in enumerate(choice.delta.tool_calls or ()):
                     self._calls.renumber(delta)
                     if extras := dict(enumerate(self._extras_by_place)).get(place):
@@ -70,6 +80,9 @@ class CheckedStream:
 
     def _read_summary(self, summary: Mapping[str, object]) -> None:
         name, message, calls = (summary.get(field) for field in ("thought_field", "message", "calls"))
+        unread = summary.get("unread")
+        self.unread = tuple(map(str, unread)) if isinstance(unread, list) else self.unread
+        self.begins_in_thought = self.begins_in_thought or summary.get("begins_in_thought") is True
         self.thought_field = name if isinstance(name, str) else self.thought_field
         self.message_extras = message if isinstance(message, dict) else self.message_extras
         self._extras_by_place = calls if isinstance(calls, list) else self._extras_by_place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -18,10 +19,10 @@ from openai.types.chat import ChatCompletionChunk
 
 from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error, is_context_overflow
+from assistant.models.providers.answer_notes import with_notes
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.providers.carried import put_back, with_carried
 from assistant.models.providers.chunk_stream import CheckedStream
-from assistant.models.providers.output_limit import with_cut_told
 from assistant.models.providers.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
 from assistant.models.providers.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries
 from assistant.models.providers.whole_characters import with_whole_characters
@@ -83,7 +84,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-        return with_cut_told(with_carried(parsed, checked, self._line.origin), checked)
+        return self._line.noted(parsed, checked)
 
 
 class DashScopeModel(DashScopeChatModel):
@@ -124,7 +125,7 @@ class DashScopeModel(DashScopeChatModel):
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-        return with_cut_told(with_carried(parsed, checked, self._line.origin), checked)
+        return self._line.noted(parsed, checked)
 
 
 class _Line:
@@ -136,6 +137,7 @@ class _Line:
         self.origin = f"{name} at {urlsplit(base_url).netloc}"
         self._habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
         self._refused: set[RequestPart] = set()
+        self._newly_refused: list[RequestPart] = []
         self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
         self._address = base_url
         self._secret = api_key
@@ -167,6 +169,19 @@ class _Line:
         assert not isinstance(stream, ChatResponse)
         return stream
 
+    async def noted(self, parsed: Chunks, checked: CheckedStream) -> Chunks:
+        """The parsed chunks with what has to go back and what is to be known of the answer."""
+        carried = with_carried(parsed, checked, self.origin)
+        async with contextlib.aclosing(with_notes(carried, checked, self._take_refused)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+        if checked.begins_in_thought:
+            self._habits = replace(self._habits, opening="thought")
+
+    def _take_refused(self) -> list[RequestPart]:
+        taken, self._newly_refused = self._newly_refused, []
+        return taken
+
     async def _ask_without_refused(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Ask; where the server refuses a part of the request, leave it out from now on and ask again."""
         while True:
@@ -177,6 +192,7 @@ class _Line:
                 if part is None:
                     raise
                 self._refused.add(part)
+                self._newly_refused.append(part)
 
     def _refused_by(self, error: openai.APIStatusError) -> RequestPart | None:
         """The part that a refusal speaks of and that was sent; limits, keys and a window that is too small are none."""

@@ -22,7 +22,7 @@ RequestPart = Literal[
 """What can be left out or changed. `thoughts`: reasoning that went back with its calls and is not wanted;
 `missing_thoughts`: a server that wants the field with every call, also where the model gave no reasoning."""
 
-TOLD_PARTS: tuple[RequestPart, ...] = ("tools", "pictures", "system_role")
+NOTED_PARTS: tuple[RequestPart, ...] = ("tools", "pictures", "system_role")
 """Those whose loss a person would notice."""
 
 _NO = (

@@ -6,7 +6,7 @@ import pytest
 from agentscope.model import ChatModelBase, ChatResponse
 
 from assistant.messages.blocks import TextBlock, ToolCallBlock, UserMsg
-from assistant.models.providers.output_limit import cut_chunk, cut_tokens
+from assistant.models.providers.answer_notes import AnswerNotes, notes_chunk, notes_of
 from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
@@ -24,7 +24,7 @@ async def told(model: ChatModelBase, tools: list[dict[str, object]] | None = Non
 
 def cuts(chunks: list[ChatResponse]) -> list[int]:
     """After how many tokens the answer was cut, by each chunk that says so."""
-    return [tokens for chunk in chunks if (tokens := cut_tokens(chunk)) is not None]
+    return [tokens for chunk in chunks if (tokens := notes_of(chunk).cut_tokens) is not None]
 
 
 @pytest.mark.parametrize("provider_name", ["openai", "dashscope"])
@@ -59,5 +59,6 @@ async def test_a_cut_is_told_once_and_adds_nothing(provider_name: str, reply: Re
 
 
 def test_other_chunks_say_nothing_of_a_cut() -> None:
-    assert cut_tokens(ChatResponse(content=[TextBlock(text="hello")], is_last=False)) is None
-    assert cut_tokens(cut_chunk(TextBlock(text="hello"), 0)) == 0
+    assert notes_of(ChatResponse(content=[TextBlock(text="hello")], is_last=False)) == AnswerNotes()
+    notes = AnswerNotes(0, 7, ("image_url",), True, ("tools",))
+    assert notes_of(notes_chunk(TextBlock(text="hello"), notes)) == notes
