@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from assistant.assembly.assistant import Assistant
     from assistant.ui.server.listener import Listener
-    from assistant.ui.server.rooms import Rooms
     from assistant.ui.server.site import Site
+    from assistant.ui.server.user_sessions import UserSessions
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
@@ -101,9 +101,9 @@ def _runs_in_loop() -> bool:
 
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from assistant.ui.server.listener import Listener
-    from assistant.ui.server.rooms import Rooms
     from assistant.ui.server.sign_in import owner_of
     from assistant.ui.server.site import Site
+    from assistant.ui.server.user_sessions import UserSessions
     from assistant.ui.server.visitors import person_asking
 
     first_page = asyncio.Event()
@@ -114,21 +114,21 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
         await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
     is_home_there = settings.home.exists()
-    rooms = Rooms(person_asking, keep_open)
-    demo = build(settings, rooms)
+    users = UserSessions(person_asking, keep_open)
+    demo = build(settings, users)
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
         # The assistants live in the loop that serves the page, and end with it.
         if not settings.has_guests:
-            rooms.open(owner_of(settings))
-        sweeping = asyncio.create_task(rooms.keep_sweeping(), name="rooms")
+            users.open(owner_of(settings))
+        sweeping = asyncio.create_task(users.keep_sweeping(), name="user sessions")
         try:
             yield
         finally:
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
-            await rooms.close()
+            await users.close()
 
     demo.queue(default_concurrency_limit=16, max_size=128)
     _let_queue_rest(demo)
@@ -235,7 +235,7 @@ def _token_counter(assistant: Assistant) -> Callable[[str], int]:
     return TokenCounter(vocabulary_for(assistant.model.name)).text
 
 
-def build(settings: Settings, rooms: Rooms) -> Blocks:
+def build(settings: Settings, users: UserSessions) -> Blocks:
     """The page."""
     import gradio as gr
 
@@ -246,5 +246,5 @@ def build(settings: Settings, rooms: Rooms) -> Blocks:
     page = PageComponents()
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
         lay_out(page, str(card("banner", text=_GUEST_BANNER)) if settings.has_guests else "")
-        wire(demo, page, rooms)
+        wire(demo, page, users)
     return demo

@@ -1,7 +1,7 @@
 """What happens on each event of the page. No event is public, and every argument is checked by who receives it.
 
-Each event first finds the room of whoever asks: `enter` opens it, `entered` only looks, `_speak_in` also takes on the
-time zone of the browser.
+Each event first finds the user session of its request: `enter` opens it, `entered` only looks, `_enter_in_zone` also
+takes on the time zone of the browser.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import suppress
 import gradio as gr
 
 from assistant.errors import PalimpsestError
+from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import card
 from assistant.ui.chat.chat import show_refusals
 from assistant.ui.chat.edit_box import Draft
@@ -22,48 +23,48 @@ from assistant.ui.chat.tab import Tab
 from assistant.ui.components import ChatComponents, PageComponents, PageUpdate, outputs_of
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of
 from assistant.ui.memory.memory_wiring import wire_memory
-from assistant.ui.server.rooms import Room, Rooms
+from assistant.ui.server.user_sessions import UserSession, UserSessions
 
 ZONE_COOKIE = "palimpsest_zone"
-"""In which the page's script tells the browser's time zone."""
+"""The cookie in which the page's script sends the browser's time zone."""
 
 
-def wire(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
-    """Connect every component to the desks in the room of whoever uses it."""
-    _wire_chat(demo, page, rooms)
-    wire_memory(demo, page, rooms)
-    _wire_search(page, rooms)
-    # Whatever stands in the layout is the same for everybody, so the name comes after it.
-    demo.load(_tell_person, None, page.person, **QUICK)
+def wire(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
+    """Connect every component to the controllers of the user session of each request."""
+    _wire_chat(demo, page, users)
+    wire_memory(demo, page, users)
+    _wire_search(page, users)
+    # The layout is the same for everybody, so the name comes after it.
+    demo.load(_show_person, None, page.person, **QUICK)
 
 
-def _wire_chat(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
+def _wire_chat(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
     outputs = outputs_of(page, ChatComponents)
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
-        room = rooms.enter(request)
-        async for update in room.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
-            if room.loading.loaded is not None:
-                room.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
-            yield room.chat.sent(update, tab_of(request)).values_of(ChatComponents)
+        user = users.enter(request)
+        async for update in user.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
+            if user.loading.loaded is not None:
+                user.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
+            yield user.chat.sent(update, tab_of(request)).values_of(ChatComponents)
 
     async def start_new(request: gr.Request) -> AsyncIterator[Values]:
-        room = rooms.enter(request)
-        async for values in _shown(room, request, room.chat.start_new(tab_of(request))):
+        user = users.enter(request)
+        async for values in _shown(user, request, user.chat.start_new(tab_of(request))):
             yield values
 
     demo.load(load, None, outputs, **QUEUED)
     page.new_chat.click(start_new, None, outputs, **QUEUED)
-    _wire_edit(page, rooms)
-    _wire_cards(demo, page, rooms)
+    _wire_edit(page, users)
+    _wire_cards(demo, page, users)
 
 
-def _wire_edit(page: PageComponents, rooms: Rooms) -> None:
+def _wire_edit(page: PageComponents, users: UserSessions) -> None:
     outputs = outputs_of(page, ChatComponents)
 
     async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = await _speak_in(rooms, request)
-        async for values in _shown(room, request, room.chat.send_again(text, draft, shown, tab_of(request))):
+        user = await _enter_in_zone(users, request)
+        async for values in _shown(user, request, user.chat.send_again(text, draft, shown, tab_of(request))):
             yield values
 
     gr.on(
@@ -76,33 +77,35 @@ def _wire_edit(page: PageComponents, rooms: Rooms) -> None:
     page.cancel_edit.click(lambda: closed_edit_box().values_of(ChatComponents), None, outputs, **QUICK)
 
 
-def _wire_cards(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
+def _wire_cards(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
     outputs, tab = outputs_of(page, ChatComponents), page.tab
 
     async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
         action = action_of(event)
-        room = await _speak_in(rooms, request)
-        async for values in _shown(room, request, room.chat.act(action.name, action.target, shown, tab_of(request))):
+        user = await _enter_in_zone(users, request)
+        async for values in _shown(
+            user, request, act_in_chat(user.chat, action.name, action.target, shown, tab_of(request))
+        ):
             yield values
 
     async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = await _speak_in(rooms, request)
-        async for values in _shown(room, request, room.chat.compact(hint, shown, tab_of(request))):
+        user = await _enter_in_zone(users, request)
+        async for values in _shown(user, request, user.chat.compact(hint, shown, tab_of(request))):
             yield values
 
     async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
-        room = rooms.enter(request)
-        async for values in _shown(room, request, room.chat.look_ahead(shown)):
+        user = users.enter(request)
+        async for values in _shown(user, request, user.chat.look_ahead(shown)):
             yield values
 
     async def tick(shown: Tab, request: gr.Request) -> Values:
-        room = rooms.entered(request)
-        update = room.chat.tick(shown, tab_of(request)) if room else PageUpdate()
-        return (room.chat.sent(update, tab_of(request)) if room else update).values_of(ChatComponents)
+        user = users.entered(request)
+        update = user.chat.tick(shown, tab_of(request)) if user else PageUpdate()
+        return (user.chat.sent(update, tab_of(request)) if user else update).values_of(ChatComponents)
 
     async def leave(request: gr.Request) -> None:
-        if room := rooms.entered(request):
-            room.chat.leave(tab_of(request))
+        if user := users.entered(request):
+            user.chat.leave(tab_of(request))
 
     page.chat_actions.select(act, tab, outputs, **QUEUED)
     compacted = page.compact.click(compact, [page.hint, tab], outputs, **QUEUED)
@@ -112,16 +115,16 @@ def _wire_cards(demo: gr.Blocks, page: PageComponents, rooms: Rooms) -> None:
     demo.unload(leave)
 
 
-def _wire_search(page: PageComponents, rooms: Rooms) -> None:
+def _wire_search(page: PageComponents, users: UserSessions) -> None:
     async def find(typed: str, request: gr.Request) -> object:
         try:
-            return await find_html((await rooms.enter(request).loading.ready()).assistant, typed)
+            return await find_html((await users.enter(request).loading.ready()).assistant, typed)
         except PalimpsestError as error:
             return str(card("notice", text=str(error), level="warning"))
 
-    async def tell_index(shown: str, request: gr.Request) -> Values:
-        room = rooms.entered(request)
-        loaded = room.loading.loaded if room else None
+    async def show_index_state(shown: str, request: gr.Request) -> Values:
+        user = users.entered(request)
+        loaded = user.loading.loaded if user else None
         if loaded is None:
             return [gr.skip(), gr.skip()]
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
@@ -130,29 +133,29 @@ def _wire_search(page: PageComponents, rooms: Rooms) -> None:
     # `input` does not fire for what is pasted, dropped or written by an input method.
     page.search.change(find, page.search, page.hits, **TYPED)
     shown = gr.State("")
-    page.timer.tick(tell_index, shown, [page.index_state, shown], **QUICK)
+    page.timer.tick(show_index_state, shown, [page.index_state, shown], **QUICK)
 
 
-def _tell_person(request: gr.Request) -> object:
+def _show_person(request: gr.Request) -> object:
     return str(card("person", name=request.username)) if request.username else gr.skip()
 
 
 def _zone_name(request: gr.Request) -> str:
-    """The time zone the browser says it is in; whoever reads it checks it."""
+    """The time zone that the browser sends; the clock checks it."""
     return str(request.cookies.get(ZONE_COOKIE, ""))
 
 
-async def _speak_in(rooms: Rooms, request: gr.Request) -> Room:
-    """The room of whoever says something, which is said in their browser's zone from now on."""
-    room = rooms.enter(request)
-    room.has_spoken = True
+async def _enter_in_zone(users: UserSessions, request: gr.Request) -> UserSession:
+    """The user of whoever says something, which is said in their browser's zone from now on."""
+    user = users.enter(request)
+    user.has_spoken = True
     # Where the assistant cannot be had, the conversation's side of the page says why.
     with suppress(PalimpsestError):
-        (await room.loading.ready()).assistant.store.clock.follow(_zone_name(request))
-    return room
+        (await user.loading.ready()).assistant.store.clock.follow(_zone_name(request))
+    return user
 
 
-async def _shown(room: Room, request: gr.Request, updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
+async def _shown(user: UserSession, request: gr.Request, updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
     """The values of each update; a refusal is shown in the tab."""
     async for update in show_refusals(updates):
-        yield room.chat.sent(update, tab_of(request)).values_of(ChatComponents)
+        yield user.chat.sent(update, tab_of(request)).values_of(ChatComponents)

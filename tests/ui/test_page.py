@@ -12,22 +12,22 @@ from assistant.config.settings import Settings
 from assistant.ui.layout import head
 from assistant.ui.page import build
 from assistant.ui.server.loading import Loading
-from assistant.ui.server.rooms import Rooms
+from assistant.ui.server.user_sessions import UserSessions
 
 
 async def stay_loading(person: str, loading: Loading) -> None:
     """Nobody's assistant is ever there."""
 
 
-def empty_rooms() -> Rooms:
+def no_users() -> UserSessions:
     """A page that nobody has come to."""
-    return Rooms(lambda _: "", stay_loading)
+    return UserSessions(lambda _: "", stay_loading)
 
 
 @pytest.fixture
 async def config() -> dict[str, object]:
     """What the browser is given to build the page; made in a loop, or Gradio makes one and leaves it open."""
-    demo = build(Settings(), empty_rooms())
+    demo = build(Settings(), no_users())
     return demo.get_config_file()  # type: ignore[return-value]
 
 
@@ -48,7 +48,7 @@ def test_the_head_of_the_page_fetches_nothing() -> None:
 
 @pytest.mark.parametrize(("host", "has_banner"), [("", False), ("127.0.0.1", False), ("0.0.0.0", True)])
 async def test_a_page_that_others_can_reach_says_so(host: str, has_banner: bool) -> None:
-    demo = build(Settings(host=host), empty_rooms())
+    demo = build(Settings(host=host), no_users())
     assert ("reachable by others" in json.dumps(demo.get_config_file(), default=str)) is has_banner
 
 

@@ -135,7 +135,7 @@ class Edited:
 class Transcript:
     """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one.
 
-    `told_ids` are those of every message and call that was told: most are new, and to look for one among the entries
+    `known_ids` are those of every message and call so far: most are new, and to look for one among the entries
     each time would cost the square of a long conversation.
     """
 
@@ -144,7 +144,7 @@ class Transcript:
     open_turn: str | None = None
     is_retried: bool = False
     edited: Edited | None = None
-    told_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    known_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def pending_calls(self) -> tuple[str, ...]:

@@ -149,13 +149,13 @@ def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
         transcript = _drop_from(transcript, edited.message_id)
     if not event.text:
         return _drop_answer(transcript) if is_retried else _drop_end(transcript)
-    if event.message_id in transcript.told_ids and _find_question(transcript, event.message_id) is not None:
+    if event.message_id in transcript.known_ids and _find_question(transcript, event.message_id) is not None:
         return _drop_answer(transcript)
-    return _append(_with_told(transcript, event.message_id), UserEntry(event.text, event.message_id, event.at))
+    return _append(_with_known_id(transcript, event.message_id), UserEntry(event.text, event.message_id, event.at))
 
 
-def _with_told(transcript: Transcript, told_id: str) -> Transcript:
-    return replace(transcript, told_ids=(*transcript.told_ids, told_id))
+def _with_known_id(transcript: Transcript, known_id: str) -> Transcript:
+    return replace(transcript, known_ids=(*transcript.known_ids, known_id))
 
 
 def _find_question(transcript: Transcript, message_id: str) -> int | None:
@@ -221,10 +221,10 @@ def _holds_call(entry: Entry, call_id: str) -> bool:
 
 
 def _start_call(transcript: Transcript, call_id: str, name: str, input_text: str) -> Transcript:
-    is_told = call_id in transcript.told_ids
-    if is_told and _find_last(transcript, lambda entry: _holds_call(entry, call_id)) is not None:
+    is_known = call_id in transcript.known_ids
+    if is_known and _find_last(transcript, lambda entry: _holds_call(entry, call_id)) is not None:
         return transcript
-    return _add_row(_with_told(transcript, call_id), ToolRow(call_id, name, input_text, "running"))
+    return _add_row(_with_known_id(transcript, call_id), ToolRow(call_id, name, input_text, "running"))
 
 
 def _change_call(transcript: Transcript, call_id: str, change: Callable[[ToolRow], ToolRow]) -> Transcript:

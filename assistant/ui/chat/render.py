@@ -28,7 +28,7 @@ from assistant.ui.chat.entries import (
     WorkEntry,
 )
 from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines
-from assistant.ui.memory.writers import told_writer
+from assistant.ui.memory.writers import writer_label
 from assistant.ui.safe_text import one_line, with_visible_controls
 from assistant.ui.times import short_time
 
@@ -85,7 +85,7 @@ class _ShownChange:
         written, gone = _first_line(change.diff, "plus"), _first_line(change.diff, "minus")
         preview = one_line(written or (f"without: {gone}" if gone else ""), 90)
         return cls(
-            change.path, told_writer(change.writer), change.change_id, preview, added, removed, diff_html(change.diff)
+            change.path, writer_label(change.writer), change.change_id, preview, added, removed, diff_html(change.diff)
         )
 
 

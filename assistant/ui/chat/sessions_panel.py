@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant
     from assistant.storage.sessions.sessions import SessionSummary
 
-SESSION_ACTIONS = frozenset(
-    {"rename-session", "trash-session", "restore-session", "open-trash", "ask-empty-trash", "empty-trash"}
-)
-"""What the buttons of the list and of the trash do."""
 _MAX_SHOWN = 200
 _TITLE_CHARS = 80
 _UNTITLED = "New conversation"
@@ -29,10 +25,10 @@ _UNTITLED = "New conversation"
 
 @dataclass(frozen=True, slots=True)
 class SessionsChange:
-    """What a button did: a dialog to show (None: leave it), words to tell, and the conversation to open."""
+    """What a button did: a dialog to show (None: leave it), a message to show, and the conversation to open."""
 
     dialog: str | None = None
-    told: str = ""
+    message: str = ""
     opened: str = ""
     message_ids: tuple[str, ...] = ()
 
@@ -55,7 +51,7 @@ class _Group:
 def sessions_html(
     sessions: Sequence[SessionSummary], selected: str, now: dt.datetime, trashed_count: int = 0
 ) -> Markup:
-    """The list; it also tells the page which conversation is open, so that a reload finds it again."""
+    """The list; it also says to the page which conversation is open, so that a reload finds it again."""
     groups: list[_Group] = []
     for session in sessions[:_MAX_SHOWN]:
         label = day_label(session.updated_at, now)
@@ -95,28 +91,43 @@ def trash_html(
     )
 
 
-async def change_sessions(assistant: Assistant, name: str, target: str) -> SessionsChange:
-    """Do what a button of the list or of the trash says; ids are checked where conversations are kept."""
-    conversations, trash = assistant.conversations, assistant.trash
-    match name:
-        case "rename-session":
-            session_id, _, title = target.partition(" ")
-            if title.strip():
-                conversations.rename(session_id, title)
-            return SessionsChange()
-        case "trash-session":
-            await conversations.trash(target)
-            return SessionsChange()
-        case "restore-session":
-            session_id, *message_ids = target.split(" ")
-            conversations.restore(session_id)
-            return SessionsChange("", opened=session_id, message_ids=tuple(message_ids))
-        case "empty-trash" if target == str(len(conversations.trashed())):
-            return SessionsChange("", (await trash.empty()).text)
-        case _:
-            # Also where the trash is no longer what the person agreed to empty.
-            question = "" if name == "open-trash" else trash.question
-            return SessionsChange(str(trash_html(conversations.trashed(), dt.datetime.now(dt.UTC), question)))
+async def rename(assistant: Assistant, target: str) -> SessionsChange:
+    """Give a conversation another title."""
+    session_id, _, title = target.partition(" ")
+    if title.strip():
+        assistant.conversations.rename(session_id, title)
+    return SessionsChange()
+
+
+async def move_to_trash(assistant: Assistant, target: str) -> SessionsChange:
+    """Move a conversation to the trash."""
+    await assistant.conversations.trash(target)
+    return SessionsChange()
+
+
+async def restore(assistant: Assistant, target: str) -> SessionsChange:
+    """Take a conversation out of the trash and open it."""
+    session_id, *message_ids = target.split(" ")
+    assistant.conversations.restore(session_id)
+    return SessionsChange("", opened=session_id, message_ids=tuple(message_ids))
+
+
+async def open_trash(assistant: Assistant, target: str = "") -> SessionsChange:
+    """Show the trash."""
+    return SessionsChange(str(trash_html(assistant.conversations.trashed(), dt.datetime.now(dt.UTC))))
+
+
+async def ask_empty_trash(assistant: Assistant, target: str = "") -> SessionsChange:
+    """Ask before the trash is emptied."""
+    trashed, now = assistant.conversations.trashed(), dt.datetime.now(dt.UTC)
+    return SessionsChange(str(trash_html(trashed, now, assistant.trash.question)))
+
+
+async def empty_trash(assistant: Assistant, target: str) -> SessionsChange:
+    """Empty the trash as it was when the person agreed; ask again where it has another number of conversations."""
+    if target != str(len(assistant.conversations.trashed())):
+        return await ask_empty_trash(assistant)
+    return SessionsChange("", (await assistant.trash.empty()).text)
 
 
 def found_in_trash(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from assistant.memory.log import MemoryChange
 from assistant.ui.cards import card
 from assistant.ui.diff_card import added_and_removed, diff_html
-from assistant.ui.memory.writers import told_writer
+from assistant.ui.memory.writers import writer_label
 from assistant.ui.times import full_time
 
 _MAX_SHOWN = 40
@@ -39,5 +39,5 @@ def history_html(
 def _shown(change: MemoryChange, writer: str, is_current: bool) -> _ShownVersion:
     added, removed = added_and_removed(change.diff)
     return _ShownVersion(
-        change.change_id, full_time(change.at), told_writer(writer), added, removed, diff_html(change.diff), is_current
+        change.change_id, full_time(change.at), writer_label(writer), added, removed, diff_html(change.diff), is_current
     )

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from assistant.memory.log import MemoryChange
 from assistant.memory.provenance import LineOrigin
 from assistant.ui.cards import card
-from assistant.ui.memory.writers import told_writer
+from assistant.ui.memory.writers import writer_label
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import full_time
 
@@ -54,4 +54,4 @@ def _written(change: MemoryChange, writer: str, sessions: Sequence[SessionSummar
         target = " ".join(place for place in places if place)
     elif change.session_id:
         title = "a conversation that is in this list no longer"
-    return _Written(told_writer(writer), full_time(change.at), title, target)
+    return _Written(writer_label(writer), full_time(change.at), title, target)

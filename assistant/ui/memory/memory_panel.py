@@ -36,7 +36,7 @@ class MemoryUpdate:
     problem: str | None = None
 
 
-class MemoryDesk:
+class MemoryController:
     """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files.
 
     `loaded` is the assistant of the conversation in view; an open file stays that of the home in which it was opened.

@@ -21,7 +21,7 @@ from assistant.ui.server.loading import Loaded
 _NO_LONGER = "That card shows something that is no longer pending. Nothing was done."
 
 
-class TaskDesk:
+class TaskController:
     """What the buttons of the task cards do. Ticks count only for the card they were put on."""
 
     def close(self) -> PageUpdate:
@@ -92,7 +92,7 @@ class TaskDesk:
             return _shown(task, tidying_html(name, tidying, str(error)))
         return _message(f"Tidy {name}", tidied_text(name, tidied))
 
-    def tell_line(self, loaded: Loaded, name: str, number: int | None) -> PageUpdate:
+    def show_line(self, loaded: Loaded, name: str, number: int | None) -> PageUpdate:
         """Who wrote a line of a file as it is on disk; None for one that is in no file yet."""
         title = "Who wrote this line"
         if number is None:

@@ -15,6 +15,6 @@ _WRITERS = {
 }
 
 
-def told_writer(writer: str) -> str:
+def writer_label(writer: str) -> str:
     """The writer that the log names, as a person is told of it."""
     return _WRITERS.get(writer, writer)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
-from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.chat import ChatController
 from assistant.ui.chat.compactions_list import compactions_html, summary_diff_html
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
@@ -31,11 +32,11 @@ def assistant(home: Path) -> FakeAssistant:
 
 
 @pytest.fixture
-async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
+async def controller(assistant: FakeAssistant) -> AsyncIterator[ChatController]:
     """The centre of the page."""
     loading, views = Loading(), LiveViews()
     loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
-    yield ChatDesk(loading, views)
+    yield ChatController(loading, views)
     await views.close()
 
 
@@ -73,32 +74,38 @@ def test_the_newest_are_listed_and_the_older_ones_counted() -> None:
     assert "None yet" in compactions_html([], None, 20, NOW)
 
 
-async def test_older_ones_are_listed_page_by_page(desk: ChatDesk) -> None:
-    update = await last(desk.act("older-compactions", "", Tab("s1"), "tab"))
+async def test_older_ones_are_listed_page_by_page(controller: ChatController) -> None:
+    update = await last(act_in_chat(controller, "older-compactions", "", Tab("s1"), "tab"))
     assert str(update["compactions"]).count("<li") == 40
     assert isinstance(update["tab"], Tab)
-    update = await last(desk.act("older-compactions", "", update["tab"], "tab"))
+    update = await last(act_in_chat(controller, "older-compactions", "", update["tab"], "tab"))
     assert str(update["compactions"]).count("<li") == 45
 
 
-async def test_the_changes_to_a_summary_open_over_the_page(desk: ChatDesk) -> None:
-    pane = str((await last(desk.act("summary-diff", "k7", Tab("s1"), "tab")))["dialog"])
+async def test_the_changes_to_a_summary_open_over_the_page(controller: ChatController) -> None:
+    pane = str((await last(act_in_chat(controller, "summary-diff", "k7", Tab("s1"), "tab")))["dialog"])
     assert "1 line new, 1 gone" in pane
     assert '- Step <b class="p-word">6</b> is done' in pane
     assert '- Step <b class="p-word">7</b> is done' in pane
-    first = str((await last(desk.act("summary-diff", "k0", Tab("s1"), "tab")))["dialog"])
+    first = str((await last(act_in_chat(controller, "summary-diff", "k0", Tab("s1"), "tab")))["dialog"])
     assert "There was no summary before this compaction" in first
 
 
-async def test_no_summary_of_another_conversation_is_compared(desk: ChatDesk, assistant: FakeAssistant) -> None:
+async def test_no_summary_of_another_conversation_is_compared(
+    controller: ChatController, assistant: FakeAssistant
+) -> None:
     assistant.conversations.add("s2", "Other")
     with pytest.warns(UserWarning, match="Nothing was done"):
-        assert "Step" not in str((await last(desk.act("summary-diff", "k7", Tab("s2"), "tab"))).get("dialog"))
+        assert "Step" not in str(
+            (await last(act_in_chat(controller, "summary-diff", "k7", Tab("s2"), "tab"))).get("dialog")
+        )
 
 
-async def test_a_compaction_is_listed_while_its_turn_goes_on(desk: ChatDesk, assistant: FakeAssistant) -> None:
+async def test_a_compaction_is_listed_while_its_turn_goes_on(
+    controller: ChatController, assistant: FakeAssistant
+) -> None:
     assistant.conversations.add("s2", "Other").pace_seconds = 0.05
-    updates = [update async for update in desk.send("compact please", Tab("s2"), "tab")]
+    updates = [update async for update in controller.send("compact please", Tab("s2"), "tab")]
     listed = ["91.2k → 23.7k" in str(update.get("compactions")) for update in updates]
     assert any(listed[:-1])
     assert "Stop" in str(updates[listed.index(True)]["stop"])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.actions import act_in_chat
+from assistant.ui.chat.chat import ChatController
 from assistant.ui.chat.edit_box import Draft, note_html
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
@@ -27,20 +28,20 @@ def assistant(home: Path) -> FakeAssistant:
 
 
 @pytest.fixture
-async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
+async def controller(assistant: FakeAssistant) -> AsyncIterator[ChatController]:
     """The centre of the page, with a conversation of two turns."""
     loading, views = Loading(), LiveViews()
     loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
-    desk = ChatDesk(loading, views)
+    controller = ChatController(loading, views)
     assistant.conversations.add("s1", "Dentist")
     for text in ("one", "two"):
-        await last(desk.send(text, TAB, "tab"))
-    yield desk
+        await last(controller.send(text, TAB, "tab"))
+    yield controller
     await views.close()
 
 
 @pytest.fixture
-def conversation(assistant: FakeAssistant, desk: ChatDesk) -> FakeConversation:
+def conversation(assistant: FakeAssistant, controller: ChatController) -> FakeConversation:
     """That conversation."""
     return assistant.conversations.known["s1"]
 
@@ -64,16 +65,16 @@ def test_the_box_says_what_leaves_and_what_stays(later: int, words: str) -> None
     assert "Every word stays in the journal, and search still finds it." in note
 
 
-async def test_the_pencil_opens_the_box_with_the_message_and_what_would_leave(desk: ChatDesk) -> None:
-    update = await last(desk.act("edit", FIRST, TAB, "tab"))
+async def test_the_pencil_opens_the_box_with_the_message_and_what_would_leave(controller: ChatController) -> None:
+    update = await last(act_in_chat(controller, "edit", FIRST, TAB, "tab"))
     assert (update["draft"], update["edit_text"]) == (DRAFT, "one")
     assert "3 messages after it" in str(update["edit_note"])
 
 
 async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
-    desk: ChatDesk, conversation: FakeConversation
+    controller: ChatController, conversation: FakeConversation
 ) -> None:
-    updates = [update async for update in desk.send_again(" one, but better ", DRAFT, TAB, "tab")]
+    updates = [update async for update in controller.send_again(" one, but better ", DRAFT, TAB, "tab")]
     assert (updates[0]["draft"], updates[0]["edit_text"]) == (Draft(), "")
     shown = str(updates[-1]["transcript"])
     assert "You said: <strong>one, but better</strong>" in shown
@@ -81,51 +82,56 @@ async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
     assert conversation.dropped == {FIRST, "s1-turn-2-question"}
 
 
-async def test_what_was_not_told_does_not_leave(desk: ChatDesk, conversation: FakeConversation) -> None:
-    await last(desk.send("three", TAB, "other tab"))
+async def test_what_was_not_told_does_not_leave(controller: ChatController, conversation: FakeConversation) -> None:
+    await last(controller.send("three", TAB, "other tab"))
     with pytest.warns(UserWarning, match="went on meanwhile"):
-        update = await last(desk.send_again("one, but better", DRAFT, TAB, "tab"))
+        update = await last(controller.send_again("one, but better", DRAFT, TAB, "tab"))
     assert (update["draft"], update["edit_text"]) == (Draft("s1", FIRST, 5), "one, but better")
     assert conversation.dropped == set()
 
 
-async def test_nothing_empty_is_sent_again(desk: ChatDesk, conversation: FakeConversation) -> None:
+async def test_nothing_empty_is_sent_again(controller: ChatController, conversation: FakeConversation) -> None:
     with pytest.warns(UserWarning, match="Write something first"):
-        update = await last(desk.send_again(" \n", DRAFT, TAB, "tab"))
+        update = await last(controller.send_again(" \n", DRAFT, TAB, "tab"))
     assert (update, conversation.dropped) == (PageUpdate(), set())
 
 
 @pytest.mark.parametrize("action", ["edit", "retry", "continue"])
 async def test_while_a_turn_runs_nothing_is_edited_or_tried_again(
-    desk: ChatDesk, conversation: FakeConversation, action: str
+    controller: ChatController, conversation: FakeConversation, action: str
 ) -> None:
     conversation.ask("slow please")
     with pytest.warns(UserWarning, match="A turn is running"):
-        assert await last(desk.act(action, FIRST, TAB, "tab")) == PageUpdate()
+        assert await last(act_in_chat(controller, action, FIRST, TAB, "tab")) == PageUpdate()
     with pytest.warns(UserWarning, match="A turn is running"):
-        assert await last(desk.send_again("one, but better", DRAFT, TAB, "tab")) == PageUpdate()
+        assert await last(controller.send_again("one, but better", DRAFT, TAB, "tab")) == PageUpdate()
     await conversation.stop()
     assert (conversation.dropped, conversation.retried, conversation.continued) == (set(), 0, 0)
 
 
-async def test_a_folded_message_is_not_edited(desk: ChatDesk, conversation: FakeConversation) -> None:
+async def test_a_folded_message_is_not_edited(controller: ChatController, conversation: FakeConversation) -> None:
     conversation.dropped.add(FIRST)
-    for act in (desk.act("edit", FIRST, TAB, "tab"), desk.send_again("one, but better", DRAFT, TAB, "tab")):
+    for act in (
+        act_in_chat(controller, "edit", FIRST, TAB, "tab"),
+        controller.send_again("one, but better", DRAFT, TAB, "tab"),
+    ):
         with pytest.warns(UserWarning, match="not in the context any more"):
             assert await last(act) == PageUpdate()
 
 
-async def test_no_message_of_another_conversation_is_edited(desk: ChatDesk, assistant: FakeAssistant) -> None:
+async def test_no_message_of_another_conversation_is_edited(
+    controller: ChatController, assistant: FakeAssistant
+) -> None:
     assistant.conversations.add("s2", "Other")
     with pytest.warns(UserWarning, match="Nothing was done"):
-        await last(desk.act("edit", FIRST, Tab("s2"), "tab"))
+        await last(act_in_chat(controller, "edit", FIRST, Tab("s2"), "tab"))
     with pytest.warns(UserWarning, match="Nothing was done"):
-        update = await last(desk.send_again("one, but better", DRAFT, Tab("s2"), "tab"))
+        update = await last(controller.send_again("one, but better", DRAFT, Tab("s2"), "tab"))
     assert update["draft"] == Draft()
 
 
-async def test_another_conversation_closes_the_box(desk: ChatDesk, assistant: FakeAssistant) -> None:
+async def test_another_conversation_closes_the_box(controller: ChatController, assistant: FakeAssistant) -> None:
     assistant.conversations.add("s2", "Other")
-    updates = [update async for update in desk.act("open-session", "s2", TAB, "tab")]
+    updates = [update async for update in act_in_chat(controller, "open-session", "s2", TAB, "tab")]
     assert updates[0]["draft"] == Draft()
-    assert [update async for update in desk.start_new("tab")][0]["draft"] == Draft()
+    assert [update async for update in controller.start_new("tab")][0]["draft"] == Draft()

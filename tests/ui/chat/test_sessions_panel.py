@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import SessionNotFoundError
+from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
-from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.chat import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import sessions_html, trash_html
@@ -33,11 +34,11 @@ def assistant(home: Path) -> FakeAssistant:
 
 
 @pytest.fixture
-async def desk(assistant: FakeAssistant) -> AsyncIterator[ChatDesk]:
+async def controller(assistant: FakeAssistant) -> AsyncIterator[ChatController]:
     """The centre of the page."""
     loading, views = Loading(), LiveViews()
     loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
-    yield ChatDesk(loading, views)
+    yield ChatController(loading, views)
     await views.close()
 
 
@@ -46,67 +47,71 @@ async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
     return [update async for update in updates][-1]
 
 
-async def test_a_new_title_stands_in_the_list_and_over_the_conversation(desk: ChatDesk) -> None:
-    shown = await last(desk.act("rename-session", "s1 Teeth, on Friday", Tab("s1"), "tab"))
+async def test_a_new_title_stands_in_the_list_and_over_the_conversation(controller: ChatController) -> None:
+    shown = await last(act_in_chat(controller, "rename-session", "s1 Teeth, on Friday", Tab("s1"), "tab"))
     assert "Teeth, on Friday" in str(shown["sessions"])
     assert "Teeth, on Friday" in str(shown["top"])
 
 
-async def test_an_empty_title_changes_nothing(desk: ChatDesk) -> None:
-    assert ">Dentist<" in str((await last(desk.act("rename-session", "s1  ", Tab("s1"), "tab")))["sessions"])
+async def test_an_empty_title_changes_nothing(controller: ChatController) -> None:
+    assert ">Dentist<" in str(
+        (await last(act_in_chat(controller, "rename-session", "s1  ", Tab("s1"), "tab")))["sessions"]
+    )
 
 
-async def test_what_is_open_and_goes_to_the_trash_leaves_a_new_conversation(desk: ChatDesk) -> None:
-    shown = await last(desk.act("trash-session", "s1", Tab("s1"), "tab"))
+async def test_what_is_open_and_goes_to_the_trash_leaves_a_new_conversation(controller: ChatController) -> None:
+    shown = await last(act_in_chat(controller, "trash-session", "s1", Tab("s1"), "tab"))
     assert isinstance(shown["tab"], Tab)
     assert shown["tab"].session_id == ""
     assert ">Dentist<" not in str(shown["sessions"])
     assert "Trash (1)" in str(shown["sessions"])
 
 
-async def test_another_conversation_goes_to_the_trash_without_a_change_of_place(desk: ChatDesk) -> None:
-    shown = await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
+async def test_another_conversation_goes_to_the_trash_without_a_change_of_place(controller: ChatController) -> None:
+    shown = await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
     assert isinstance(shown["tab"], Tab)
     assert shown["tab"].session_id == "s1"
     assert "Lisbon trip" not in str(shown["sessions"])
 
 
-async def test_a_conversation_is_restored_and_opened(desk: ChatDesk) -> None:
-    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
-    opened = await last(desk.act("open-trash", "", Tab("s1"), "tab"))
+async def test_a_conversation_is_restored_and_opened(controller: ChatController) -> None:
+    await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
+    opened = await last(act_in_chat(controller, "open-trash", "", Tab("s1"), "tab"))
     assert action("restore-session", "trip") in str(opened["dialog"])
-    shown = await last(desk.act("restore-session", "trip", Tab("s1"), "tab"))
+    shown = await last(act_in_chat(controller, "restore-session", "trip", Tab("s1"), "tab"))
     assert isinstance(shown["tab"], Tab)
     assert (shown["tab"].session_id, shown["dialog"]) == ("trip", "")
 
 
 async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
-    desk: ChatDesk, assistant: FakeAssistant, capsys: pytest.CaptureFixture[str]
+    controller: ChatController, assistant: FakeAssistant, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
-    asked = await last(desk.act("ask-empty-trash", "", Tab("s1"), "tab"))
+    await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
+    asked = await last(act_in_chat(controller, "ask-empty-trash", "", Tab("s1"), "tab"))
     assert QUESTION in str(asked["dialog"])
     assert action("empty-trash", "1") in str(asked["dialog"])
-    done = await last(desk.act("empty-trash", "1", Tab("s1"), "tab"))
+    done = await last(act_in_chat(controller, "empty-trash", "1", Tab("s1"), "tab"))
     assert "1 conversation is gone for good" in capsys.readouterr().out
     assert (done["dialog"], assistant.conversations.in_trash) == ("", {})
 
 
 async def test_a_trash_that_grew_since_the_question_is_asked_about_again(
-    desk: ChatDesk, assistant: FakeAssistant
+    controller: ChatController, assistant: FakeAssistant
 ) -> None:
-    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
-    asked = await last(desk.act("empty-trash", "7", Tab("s1"), "tab"))
+    await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
+    asked = await last(act_in_chat(controller, "empty-trash", "7", Tab("s1"), "tab"))
     assert QUESTION in str(asked["dialog"])
     assert list(assistant.conversations.in_trash) == ["trip"]
 
 
-async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(desk: ChatDesk) -> None:
-    await last(desk.act("trash-session", "trip", Tab("s1"), "tab"))
-    found = await last(desk.act("open-message", "trip old-1-question", Tab("s1"), "tab"))
+async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(controller: ChatController) -> None:
+    await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
+    found = await last(act_in_chat(controller, "open-message", "trip old-1-question", Tab("s1"), "tab"))
     assert "Restore it to read it" in str(found["dialog"])
     assert action("restore-session", "trip old-1-question") in str(found["dialog"])
-    shown, *_ = [one async for one in desk.act("restore-session", "trip old-1-question", Tab("s1"), "tab")]
+    shown, *_ = [
+        one async for one in act_in_chat(controller, "restore-session", "trip old-1-question", Tab("s1"), "tab")
+    ]
     drawn = shown["transcript"]
     assert isinstance(drawn, DrawnTranscript)
     [found] = [node for node in drawn.nodes if node.key == drawn.show]
@@ -114,9 +119,9 @@ async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(desk: C
 
 
 @pytest.mark.parametrize("name", ["rename-session", "trash-session", "restore-session"])
-async def test_an_unknown_conversation_is_refused(desk: ChatDesk, name: str) -> None:
+async def test_an_unknown_conversation_is_refused(controller: ChatController, name: str) -> None:
     with pytest.raises(SessionNotFoundError):
-        await last(desk.act(name, "none x", Tab("s1"), "tab"))
+        await last(act_in_chat(controller, name, "none x", Tab("s1"), "tab"))
 
 
 def test_titles_are_shown_as_text() -> None:

@@ -17,7 +17,7 @@ from assistant.ui.memory import memory_wiring
 from assistant.ui.memory.task import Task
 from assistant.ui.page import build
 from assistant.ui.server.loading import Loading
-from assistant.ui.server.rooms import Rooms
+from assistant.ui.server.user_sessions import UserSessions
 
 
 def refuse(request: gr.Request) -> str:
@@ -38,7 +38,7 @@ async def stay_loading(person: str, loading: Loading) -> None:
     ids=["a button", "save"],
 )
 async def test_who_is_no_longer_signed_in_is_told_so(name: str, sent: list[object], values: int) -> None:
-    demo = build(Settings(), Rooms(refuse, stay_loading))
+    demo = build(Settings(), UserSessions(refuse, stay_loading))
     called = [one.fn for one in demo.fns.values() if one.fn and one.fn.__module__ == memory_wiring.__name__]
     (act,) = [fn for fn in called if fn.__name__ == name]
     with pytest.warns(UserWarning, match="no longer signed in"):

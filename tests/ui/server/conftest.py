@@ -13,8 +13,8 @@ import pytest
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, build, start
 from assistant.ui.server.listener import Listener, listen
-from assistant.ui.server.rooms import Rooms
 from assistant.ui.server.site import Site
+from assistant.ui.server.user_sessions import UserSessions
 from assistant.ui.server.visitors import person_asking
 from tests.fakes.conversation import fake_assistant, opened
 
@@ -33,7 +33,7 @@ def site_of(settings: Settings) -> Site:
     async def stay_loading(*_: object) -> None:
         """Nobody's assistant is ever there."""
 
-    return Site(settings, build(settings, Rooms(person_asking, stay_loading)), nothing, "", lambda: None)
+    return Site(settings, build(settings, UserSessions(person_asking, stay_loading)), nothing, "", lambda: None)
 
 
 @pytest.fixture

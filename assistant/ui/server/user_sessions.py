@@ -1,4 +1,4 @@
-"""One room for each person on the page: their assistant, and the desks that serve their tabs."""
+"""What each person has on the page: their assistant, and the controllers that serve their tabs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections.abc import Callable, Coroutine, Sequence
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat.chat import ChatDesk
+from assistant.ui.chat.chat import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.event_values import tab_of
-from assistant.ui.memory.memory_panel import MemoryDesk
-from assistant.ui.memory.memory_tasks import TaskDesk
+from assistant.ui.memory.memory_panel import MemoryController
+from assistant.ui.memory.memory_tasks import TaskController
 from assistant.ui.memory.open_files import OpenFiles
 from assistant.ui.server.loading import Loading
 
 IDLE_SECONDS = 1_800.0
-"""How long a room stays open that no tab has asked anything of; an open tab asks every few seconds."""
-MAX_ROOMS = 24
+"""How long a user session stays open without a request; an open tab makes one every few seconds."""
+MAX_SESSIONS = 24
 """Open at once: each holds an index, and some 150 MB of weights where vectors are made on this machine."""
 AWAY_SECONDS = 300.0
-"""How long nobody must have asked anything of a room that is closed because the page is full and somebody waits."""
+"""How long nobody must have asked anything of a user that is closed because the page is full and somebody waits."""
 SILENT_AWAY_SECONDS = 20.0
 """How long, instead, where its person never said anything; their tab, if open, asks every few seconds."""
 SWEEP_SECONDS = 60.0
@@ -32,7 +32,7 @@ _FULL = (
     "As many people are here as this page has room for. Come back in some minutes, or run Palimpsest on a machine "
     "of your own."
 )
-_CLOSED = "This page was away for long and its room was closed. Load it again."
+_CLOSED = "This page was away for long and its session was closed. Load it again."
 _FOREIGN_TAB = "This tab was opened by somebody else. Load the page again."
 
 log = logging.getLogger(__name__)
@@ -43,15 +43,15 @@ KeepOpen = Callable[[str, Loading], Coroutine[None, None, None]]
 """Loads the assistant of a person and keeps it open until cancelled."""
 
 
-class Room:
+class UserSession:
     """What one person has on the page."""
 
     def __init__(self) -> None:
         self.loading = Loading()
         self.views = LiveViews()
-        self.chat = ChatDesk(self.loading, self.views)
-        self.memory = MemoryDesk()
-        self.tasks = TaskDesk()
+        self.chat = ChatController(self.loading, self.views)
+        self.memory = MemoryController()
+        self.tasks = TaskController()
         self.files = OpenFiles()
         self.seen_seconds = 0.0
         self.has_spoken = False
@@ -64,8 +64,8 @@ class Room:
         return loaded is not None and any(one.is_running for one in loaded.assistant.conversations.all_open())
 
 
-class Rooms:
-    """Opens a room when its person comes and closes it when they have been gone for long; lives in the page's loop."""
+class UserSessions:
+    """Opens a user session with its first request and closes it when it is idle; lives in the page's loop."""
 
     def __init__(
         self, who_asks: WhoAsks, keep_open: KeepOpen, now_seconds: Callable[[], float] = time.monotonic
@@ -73,85 +73,85 @@ class Rooms:
         self._who_asks = who_asks
         self._keep_open = keep_open
         self._now_seconds = now_seconds
-        self._rooms: dict[str, Room] = {}
+        self._sessions: dict[str, UserSession] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closing: dict[asyncio.Task[None], str] = {}
         # A tab's state is kept under a name the browser chooses, so nobody may use the name of another's tab.
         self._tabs: dict[str, str] = {}
 
-    def enter(self, request: gr.Request) -> Room:
-        """The room of whoever asks, opened now where it was not; one that says why where they cannot have it."""
+    def enter(self, request: gr.Request) -> UserSession:
+        """The user session of a request, opened where it was not; one that says why where it cannot be opened."""
         try:
             person = self._person(request)
-            room = self._rooms.get(person) or self.open(person)
+            user = self._sessions.get(person) or self.open(person)
         except PalimpsestError as error:
-            room = Room()
-            room.loading.fail(error)
-        room.seen_seconds = self._now_seconds()
-        return room
+            user = UserSession()
+            user.loading.fail(error)
+        user.seen_seconds = self._now_seconds()
+        return user
 
-    def entered(self, request: gr.Request) -> Room | None:
-        """The room of whoever asks if it is open."""
+    def entered(self, request: gr.Request) -> UserSession | None:
+        """The user session of a request if it is open."""
         try:
-            room = self._rooms.get(self._person(request))
+            user = self._sessions.get(self._person(request))
         except PalimpsestError:
             return None
-        if room is not None:
-            room.seen_seconds = self._now_seconds()
-        return room
+        if user is not None:
+            user.seen_seconds = self._now_seconds()
+        return user
 
-    def open(self, person: str) -> Room:
-        """Open the room of a person before they ask. Raises `PalimpsestError` when there is no place left.
+    def open(self, person: str) -> UserSession:
+        """Open the session of a person before their first request. Raises `PalimpsestError` where the page is full.
 
-        Where the page is full, the room that was left longest ago is closed for it, one where nothing was said first.
+        Where the page is full, the user that was left longest ago is closed for it, one where nothing was said first.
         """
         waits_for = {person}
-        if len(self._rooms) >= MAX_ROOMS:
+        if len(self._sessions) >= MAX_SESSIONS:
             given_up = self._first_to_give_up()
             self._begin_to_close(given_up)
             waits_for.add(given_up)
-        room = self._rooms[person] = Room()
-        room.seen_seconds = self._now_seconds()
+        user = self._sessions[person] = UserSession()
+        user.seen_seconds = self._now_seconds()
         # Nobody may open a home that is not closed yet, nor hold the memory of one more.
         closing = [task for task, whose in self._closing.items() if whose in waits_for]
-        task = asyncio.create_task(self._keep_open_after(closing, person, room.loading), name="room")
-        task.add_done_callback(lambda task: _tell_failure(task, room.loading))
+        task = asyncio.create_task(self._keep_open_after(closing, person, user.loading), name="user session")
+        task.add_done_callback(lambda task: _report_failure(task, user.loading))
         self._tasks[person] = task
-        return room
+        return user
 
     async def close_idle(self) -> None:
-        """Close the rooms that nobody has asked anything of for half an hour and where no turn runs."""
+        """Close the sessions without a request for half an hour and without a running turn."""
         for person in self._left_before(self._now_seconds() - IDLE_SECONDS):
             await self._begin_to_close(person)
 
     async def keep_sweeping(self) -> None:
-        """Close idle rooms once a minute, until cancelled."""
+        """Close idle sessions once a minute, until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             await self.close_idle()
 
     async def close(self) -> None:
         """Close all of them; every turn ends, every flush writes."""
-        for person in list(self._rooms):
+        for person in list(self._sessions):
             self._begin_to_close(person)
         await asyncio.gather(*self._closing)
 
     def _first_to_give_up(self) -> str:
         now = self._now_seconds()
-        silent = [one for one in self._left_before(now - SILENT_AWAY_SECONDS) if not self._rooms[one].has_spoken]
+        silent = [one for one in self._left_before(now - SILENT_AWAY_SECONDS) if not self._sessions[one].has_spoken]
         away = silent or self._left_before(now - AWAY_SECONDS)
         if not away:
             raise PalimpsestError(_FULL)
-        return min(away, key=lambda one: self._rooms[one].seen_seconds)
+        return min(away, key=lambda one: self._sessions[one].seen_seconds)
 
     def _left_before(self, seconds: float) -> list[str]:
-        return [person for person, room in self._rooms.items() if room.seen_seconds < seconds and not room.is_busy]
+        return [person for person, user in self._sessions.items() if user.seen_seconds < seconds and not user.is_busy]
 
     def _begin_to_close(self, person: str) -> asyncio.Task[None]:
-        """From now on the person has no room; who comes back meanwhile gets a new one, which waits for this."""
-        room, task = self._rooms.pop(person), self._tasks.pop(person)
+        """From now on the person has no session; a new one, opened meanwhile, waits for this."""
+        user, task = self._sessions.pop(person), self._tasks.pop(person)
         self._tabs = {tab: known for tab, known in self._tabs.items() if known != person}
-        closing = asyncio.create_task(_close(room, task), name="closing a room")
+        closing = asyncio.create_task(_close(user, task), name="closing a user session")
         self._closing[closing] = person
         closing.add_done_callback(self._closing.pop)
         return closing
@@ -170,16 +170,16 @@ class Rooms:
         return person
 
 
-async def _close(room: Room, task: asyncio.Task[None]) -> None:
-    await room.views.close()
+async def _close(user: UserSession, task: asyncio.Task[None]) -> None:
+    await user.views.close()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    room.loading.fail(PalimpsestError(_CLOSED))
+    user.loading.fail(PalimpsestError(_CLOSED))
 
 
-def _tell_failure(task: asyncio.Task[None], loading: Loading) -> None:
-    """Whoever waits for an assistant that cannot be opened is told so, whatever went wrong."""
+def _report_failure(task: asyncio.Task[None], loading: Loading) -> None:
+    """Give an assistant that cannot be opened an error, so that nobody waits for it."""
     error = None if task.cancelled() else task.exception()
     if error is not None:
-        log.error("a room could not be opened", exc_info=error)
+        log.error("a user session could not be opened", exc_info=error)
         loading.fail(PalimpsestError(f"The assistant cannot be opened: {error or type(error).__name__}."))

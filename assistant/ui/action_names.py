@@ -1,0 +1,70 @@
+"""The names of the actions that the page's buttons have. `actions.py` says what each of them does."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ChatAction = Literal[
+    "allow",
+    "ask-empty-trash",
+    "close-text",
+    "continue",
+    "copy",
+    "deny",
+    "draw-all",
+    "earlier",
+    "edit",
+    "empty-trash",
+    "full-text",
+    "latest",
+    "older-compactions",
+    "open-message",
+    "open-session",
+    "open-trash",
+    "pin",
+    "recall",
+    "reconnect",
+    "rename-session",
+    "restore-session",
+    "retry",
+    "send",
+    "show",
+    "stop",
+    "suggest",
+    "summary-diff",
+    "test",
+    "transcript",
+    "trash-session",
+    "undo",
+    "undo-change",
+    "unpin",
+]
+"""Actions of the conversation's side of the page."""
+
+MemoryAction = Literal[
+    "forget-change",
+    "forget-find",
+    "forget-line",
+    "forget-now",
+    "forget-words",
+    "memory-both",
+    "memory-diff",
+    "memory-history",
+    "memory-line",
+    "memory-overwrite",
+    "memory-reload",
+    "memory-restore",
+    "notes-day",
+    "notes-month",
+    "open-file",
+    "open-hit",
+    "tidy-accept",
+    "tidy-file",
+    "work-close",
+]
+"""Actions of the Memory tab."""
+
+ScriptAction = Literal["edit-session", "session-ask", "session-cancel", "session-rename", "session-trash"]
+"""Actions that `assets/page.js` carries out itself; the server gets what comes of them."""
+
+ActionName = ChatAction | MemoryAction | ScriptAction

@@ -1,0 +1,124 @@
+"""What each button of the page does: one table for the conversation's side, one for the Memory tab."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING
+
+import gradio as gr
+
+from assistant.errors import PalimpsestError
+from assistant.models.connection_report import ConnectionReport
+from assistant.ui.action_names import ChatAction, MemoryAction
+from assistant.ui.chat import card_actions, sessions_panel
+from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
+from assistant.ui.chat.chat import NO_LONGER_PENDING, ChatController
+from assistant.ui.chat.click import Click
+from assistant.ui.chat.tab import Tab
+from assistant.ui.chat.window import earlier_window
+from assistant.ui.components import PageUpdate
+from assistant.ui.memory import memory_actions
+from assistant.ui.memory.memory_actions import FileAction, TaskAction
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.assembly.assistant import Assistant
+
+
+async def _test_connection(assistant: Assistant) -> ConnectionReport:
+    return await assistant.test_connection()
+
+
+CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
+    # A tool call, a turn, a compaction.
+    "allow": changing(card_actions.allow),
+    "deny": changing(card_actions.deny),
+    "stop": on_conversation(card_actions.stop),
+    "retry": changing(card_actions.retry, at_rest=True),
+    "continue": changing(card_actions.continue_turn, at_rest=True),
+    "undo": changing(card_actions.undo_compaction),
+    # A message, a part of the conversation.
+    "send": card_actions.send_message,
+    "draw-all": card_actions.draw_all,
+    "copy": showing(card_actions.copy_answer),
+    "edit": showing(card_actions.edit, at_rest=True),
+    "earlier": moving(earlier_window),
+    "latest": moving(card_actions.latest),
+    "transcript": on_conversation(card_actions.show_folded),
+    # What is behind a card.
+    "full-text": showing(card_actions.show_full_text),
+    "summary-diff": showing(card_actions.show_summary_diff),
+    "older-compactions": showing(card_actions.list_older_compactions),
+    "close-text": card_actions.close_dialog,
+    # The context and memory.
+    "pin": showing(card_actions.pin),
+    "unpin": showing(card_actions.unpin),
+    "undo-change": showing(card_actions.undo_change),
+    # The list of conversations and the trash.
+    "open-session": card_actions.open_conversation,
+    "open-message": card_actions.open_conversation,
+    "rename-session": listing(sessions_panel.rename),
+    "trash-session": listing(sessions_panel.move_to_trash),
+    "restore-session": listing(sessions_panel.restore),
+    "open-trash": listing(sessions_panel.open_trash),
+    "ask-empty-trash": listing(sessions_panel.ask_empty_trash),
+    "empty-trash": listing(sessions_panel.empty_trash),
+    # A new conversation.
+    "show": card_actions.show_sample,
+    "suggest": card_actions.suggest,
+    # The model.
+    "recall": card_actions.switch_recall,
+    "reconnect": reporting(card_actions.reconnect),
+    "test": reporting(_test_connection),
+}
+
+MEMORY_ACTIONS: Mapping[MemoryAction, FileAction | TaskAction] = {
+    # The open file.
+    "open-file": FileAction(memory_actions.open_file, opens=True),
+    "open-hit": FileAction(memory_actions.open_hit, opens=True),
+    "notes-day": FileAction(memory_actions.open_day),
+    "notes-month": FileAction(memory_actions.toggle_month, needs_words=False),
+    "memory-reload": FileAction(memory_actions.reload),
+    "memory-diff": FileAction(memory_actions.show_disk, needs_words=False),
+    "memory-history": FileAction(memory_actions.toggle_history, needs_words=False),
+    "memory-restore": FileAction(memory_actions.restore),
+    "memory-overwrite": FileAction(memory_actions.keep_mine),
+    "memory-both": FileAction(memory_actions.keep_both),
+    # The task cards.
+    "work-close": TaskAction(memory_actions.close_card),
+    "memory-line": TaskAction(memory_actions.show_line),
+    "tidy-file": TaskAction(memory_actions.tidy),
+    "tidy-accept": TaskAction(memory_actions.accept_tidying),
+    "forget-words": TaskAction(memory_actions.ask_words),
+    "forget-change": TaskAction(memory_actions.forget_change),
+    "forget-line": TaskAction(memory_actions.find_line),
+    "forget-find": TaskAction(memory_actions.find_words),
+    "forget-now": TaskAction(memory_actions.forget),
+}
+
+ACTIONS = {**CHAT_ACTIONS, **MEMORY_ACTIONS}
+"""Every button of the page that asks the server for something."""
+
+
+async def act_in_chat(
+    chat: ChatController, name: str, target: str, tab: Tab, tab_hash: str
+) -> AsyncIterator[PageUpdate]:
+    """What a button of the conversation's side does. The name comes from a browser: an unknown one is refused."""
+    try:
+        loaded = await chat.loaded()
+    except PalimpsestError:
+        # A message that cannot be sent goes back into the composer.
+        yield PageUpdate(composer=target.partition(" ")[2]) if name == "send" else PageUpdate()
+        raise
+    act = next((method for known, method in CHAT_ACTIONS.items() if known == name), None)
+    if act is None:
+        gr.Warning(NO_LONGER_PENDING)
+        yield PageUpdate()
+        return
+    async for update in act(chat, Click(loaded, target, tab, tab_hash)):
+        yield update
+
+
+def memory_action(name: str) -> FileAction | TaskAction | None:
+    """What a button of the Memory tab does; None for an unknown name."""
+    return next((action for known, action in MEMORY_ACTIONS.items() if known == name), None)
