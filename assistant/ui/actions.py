@@ -12,7 +12,7 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.ui.action_names import ChatAction, MemoryAction
 from assistant.ui.chat import card_actions, sessions_panel
 from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
-from assistant.ui.chat.chat import NO_LONGER_PENDING, ChatController
+from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, ChatController
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.window import earlier_window

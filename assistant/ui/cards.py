@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 ASSETS = Path(__file__).parent / "assets"
 TOKEN = f"pal{secrets.token_hex(6)}"
-"""Made anew in each process. Styles and the click listener know cards by it, so that no text can pose as one."""
+"""New in each process. Styles and the click listener know cards by it, so that no text can pose as one."""
 
 # Beside HTML: what Gradio's templates, its Markdown parser or its math finder would give a meaning to.
 _ENTITIES = {character: f"&#{ord(character)};" for character in "\n$`{}%\\[]*_~|"}

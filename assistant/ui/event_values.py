@@ -25,7 +25,7 @@ QUICK: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibil
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A card's button as the browser tells of it: its name, its target, and the mark of the file in the editor."""
+    """A card's button as the browser sends it: its name, its target, and the mark of the file in the editor."""
 
     name: str = ""
     target: str = ""
@@ -33,7 +33,7 @@ class Action:
 
 
 def action_of(event: gr.EventData) -> Action:
-    """What was pressed; whoever acts on it checks all of it. No name where the browser sent something else."""
+    """What was pressed; the caller checks all of it. No name where the browser sent something else."""
     try:
         return Action(*(storable(str(said)) for said in (event.action, event.target_id, event.given)))
     except (AttributeError, TypeError):

@@ -240,7 +240,7 @@ def build(settings: Settings, users: UserSessions) -> Blocks:
     import gradio as gr
 
     from assistant.ui.components import PageComponents
-    from assistant.ui.layout import lay_out
+    from assistant.ui.page_layout import lay_out
     from assistant.ui.wiring import wire
 
     page = PageComponents()

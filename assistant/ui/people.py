@@ -1,4 +1,4 @@
-"""Whose assistant is opened for whoever asks: the owner's, that of another person who signed in, or a guest's."""
+"""Whose assistant is opened for a request: the owner's, that of another person who signed in, or a guest's."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _as_guest(settings: Settings, folder: Path) -> Settings:
 def _as_member(settings: Settings, account: Account) -> Settings:
     """What a person beside the owner runs on: a home of their own, the owner's model, and no tools on the machine.
 
-    Whoever approves their own calls could read the owner's home.
+    A person who approves their own calls could read the owner's home.
     """
     home = Workspace(settings.home).users_folder / account.folder
     return settings.model_copy(update={"home": home, "tools": "off"})

@@ -15,7 +15,7 @@ import gradio as gr
 from assistant.errors import PalimpsestError
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import card
-from assistant.ui.chat.chat import show_refusals
+from assistant.ui.chat.chat_controller import show_refusals
 from assistant.ui.chat.edit_box import Draft
 from assistant.ui.chat.page_updates import closed_edit_box
 from assistant.ui.chat.search_panel import find_html, index_html

@@ -11,7 +11,7 @@ import pytest
 from assistant.ui.action_names import ChatAction, MemoryAction, ScriptAction
 from assistant.ui.actions import ACTIONS, CHAT_ACTIONS, MEMORY_ACTIONS, act_in_chat, memory_action
 from assistant.ui.cards import ASSETS
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate

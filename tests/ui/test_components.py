@@ -8,7 +8,7 @@ import gradio as gr
 import pytest
 
 from assistant.ui.components import ChatComponents, EditorComponents, PageComponents, PageUpdate, outputs_of
-from assistant.ui.layout import lay_out
+from assistant.ui.page_layout import lay_out
 
 
 async def test_the_layout_places_every_component() -> None:

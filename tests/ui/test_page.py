@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from assistant.config.settings import Settings
-from assistant.ui.layout import head
 from assistant.ui.page import build
+from assistant.ui.page_layout import head
 from assistant.ui.server.loading import Loading
 from assistant.ui.server.user_sessions import UserSessions
 

@@ -10,9 +10,9 @@ import pytest
 from assistant.errors import CompactionError, ConflictError
 from assistant.memory.log import Origin
 from assistant.ui.actions import act_in_chat
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.context_panel import pin_target, preview_html
-from assistant.ui.chat.full_text import MAX_CHARS, full_text_html
+from assistant.ui.chat.full_text_dialog import MAX_CHARS, full_text_html
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate

@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
-from assistant.ui.chat.chat import NO_LONGER_PENDING, TURN_IS_RUNNING, ChatController, known_ids
+from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, TURN_IS_RUNNING, ChatController, known_ids
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.live import LiveView

@@ -13,13 +13,13 @@ import gradio as gr
 
 from assistant.memory.log import Origin
 from assistant.ui.cards import card
-from assistant.ui.chat.chat import NO_LONGER_PENDING, ChatController
+from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, ChatController
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.compactions_list import PAGE_SIZE, summary_diff_html
 from assistant.ui.chat.context_panel import pin_target
 from assistant.ui.chat.edit_box import NOT_IN_CONTEXT, draft_of, question_of
 from assistant.ui.chat.entries import Transcript
-from assistant.ui.chat.full_text import full_text_html
+from assistant.ui.chat.full_text_dialog import full_text_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.model_panel import model_tab_html
 from assistant.ui.chat.page_updates import SUGGESTIONS, listed_compactions, shown_edit_box

@@ -30,7 +30,7 @@ class _Listed:
 
 
 def compactions_html(events: Sequence[ContextCompressed], undoable: str | None, shown: int, now: dt.datetime) -> Markup:
-    """The newest `shown` compactions, newest first; only the newest that stands can be undone."""
+    """The newest `shown` compactions, newest first; only the newest that is not undone yet can be undone."""
     listed = [_Listed(event, moment_label(event.at, now)) for event in reversed(events[-shown:])]
     hidden = len(events) - len(listed)
     return card("compactions", items=listed, undoable=undoable or "", hidden=hidden, more=min(hidden, PAGE_SIZE))

@@ -1,4 +1,4 @@
-"""The box in which a message is written anew: what leaves the context by it is told before it is sent."""
+"""The box in which a message is edited; it says what leaves the context with the old message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_IN_CONTEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The message that is written anew (none: empty), and how many behind it the person was told would leave."""
+    """The message that is edited (empty: none), and how many later ones leave, as the person has seen it."""
 
     session_id: str = ""
     message_id: str = ""
@@ -35,7 +35,7 @@ def question_of(view: LiveView, message_id: str) -> Question | None:
 
 
 def draft_of(view: LiveView, question: Question) -> Draft:
-    """A draft that stands for this message as the conversation is now."""
+    """A draft of this message as the conversation is now."""
     return Draft(view.conversation.session_id, question.message_id, question.later_messages)
 
 

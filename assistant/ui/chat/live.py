@@ -141,7 +141,7 @@ class LiveViews:
 
 
 async def _wait_briefly(changed: asyncio.Event) -> None:
-    # The end of a turn is no event of its own, so look again even when nothing was told.
+    # The end of a turn is no event of its own, so look again even without an event.
     try:
         await asyncio.wait_for(changed.wait(), 0.5)
     except TimeoutError:

@@ -34,7 +34,7 @@ class _ShownHit:
 
 
 async def find_html(assistant: Assistant, typed: str) -> str:
-    """The hits for what stands in the box; empty for an empty box."""
+    """The hits for the words in the box; empty for an empty box."""
     query = one_line(typed, MAX_QUERY_CHARS)
     if not query:
         return ""

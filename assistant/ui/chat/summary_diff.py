@@ -30,19 +30,19 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ComparedLine:
-    """A line of the earlier summary (`minus`), of the later one (`plus`) or of both; a gap tells what was left out."""
+    """A line of the earlier summary (`minus`), of the later one (`plus`) or of both; a gap says what was left out."""
 
     kind: LineKind
     pieces: tuple[Piece, ...]
 
     @property
     def text(self) -> str:
-        """The line as it stands in its summary."""
+        """The line as it is in its summary."""
         return "".join(piece.text for piece in self.pieces)
 
 
 def compare_summaries(previous: str, summary: str) -> list[ComparedLine]:
-    """All lines of both, in the order of the later one; a changed line follows the one it stands for."""
+    """All lines of both, in the order of the later one; a changed line follows the one it replaces."""
     before, after = _lines(previous), _lines(summary)
     compared: list[ComparedLine] = []
     for tag, start, stop, new_start, new_stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

@@ -30,7 +30,7 @@ class _ShownVersion:
 def history_html(
     name: str, changes: Sequence[MemoryChange], digest: str, writer: Callable[[MemoryChange], str]
 ) -> Markup:
-    """The changes of a file (given oldest first), newest first; `digest` is that of the file as it stands."""
+    """The changes of a file (given oldest first), newest first; `digest` is that of the file as it is now."""
     newest_first = list(reversed(changes))
     versions = [_shown(change, writer(change), change.digest == digest) for change in newest_first[:_MAX_SHOWN]]
     return card("history", name=name, versions=versions, hidden=max(0, len(newest_first) - _MAX_SHOWN))

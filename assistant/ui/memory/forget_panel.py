@@ -1,4 +1,4 @@
-"""Forget with ticks: the words, every line and sentence they stand in under its place, and the receipt."""
+"""Forget with ticks: the words, every line and sentence with them under its place, and the receipt."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def words_html(text: str = "", problem: str = "") -> Markup:
 
 
 def preview_html(preview: ForgetPreview, problem: str = "") -> Markup:
-    """Every sentence that was found, once, under the first kind of place it stands in, with all its places.
+    """Every sentence that was found, once, under the first kind of place that has it, with all its places.
 
     Those with the very words are ticked.
     """

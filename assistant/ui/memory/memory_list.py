@@ -42,7 +42,7 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A memory file as its folder tells of it."""
+    """A memory file as its folder lists it."""
 
     name: str
     path: Path
@@ -83,7 +83,7 @@ class _Measure:
 
 
 class FileList:
-    """Draws the list; a file is counted anew only when it changed."""
+    """Draws the list; a file is counted again only when it changed."""
 
     def __init__(self) -> None:
         self._measures: dict[str, tuple[KnownFile, _Measure]] = {}

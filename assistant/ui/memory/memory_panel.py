@@ -40,7 +40,7 @@ class MemoryController:
     """What the tab's buttons do. Names are checked by the workspace, digests by the one writer of memory files.
 
     `loaded` is the assistant of the conversation in view; an open file stays that of the home in which it was opened.
-    `words` are what stands in the editor; None where the browser says that it is what the editor was given.
+    `words` are the text in the editor; None where the browser says that it is what the editor was given.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class MemoryController:
         return self.reload(loaded, name, file)
 
     def reload(self, loaded: Loaded, name: str, file: OpenFile) -> MemoryUpdate:
-        """Take what stands on disk, whatever the editor holds."""
+        """Take what is on disk, whatever the editor holds."""
         try:
             loaded.assistant.workspace.memory_path(name)
             # The folder before the file: what changes between the two is seen at the next look.
@@ -95,7 +95,7 @@ class MemoryController:
                 return self._conflict(file, note, merged)
             return self._written(at, file, words, merged.text, note.digest)
         except ConflictError:
-            # Somebody wrote between the reading and the writing: the next look tells.
+            # Somebody wrote between the reading and the writing: the next look shows it.
             return MemoryUpdate(file, problem=f"{file.name} is being written to at this moment. Save again.")
         except PalimpsestError as error:
             return MemoryUpdate(file, problem=str(error))
@@ -110,7 +110,7 @@ class MemoryController:
         try:
             note = at.assistant.notes.read(file.name)
             merged = _merged(file, words, note)
-            if note.digest != file.told_digest and merged.conflicts:
+            if note.digest != file.shown_digest and merged.conflicts:
                 return self._conflict(file, note, merged)
             text = merged.text if keeps_both else as_file_text(words)
             return self._written(at, file, words, text, note.digest)
@@ -127,7 +127,7 @@ class MemoryController:
         at = _home(loaded, file)
         state = "not saved" if has_words else "saved"
         files = known_files(at)
-        if _listed_mark(files, file) == file.listed and file.told_digest == file.base_digest:
+        if _listed_mark(files, file) == file.listed and file.shown_digest == file.base_digest:
             # Nothing in the folder has changed, so nothing is read.
             return self._stated(file, state)
         try:
@@ -137,14 +137,14 @@ class MemoryController:
         if note.digest != file.base_digest:
             if not has_words:
                 return self._drawn(at, opened_file(file, note), note.text, files)
-            if file.told_digest != note.digest:
+            if file.shown_digest != note.digest:
                 return self._disk_changed(file, note, _merged(file, words or "", note))
         return self._refreshed(at, file, state, files)
 
     def take_up(self, loaded: Loaded, file: OpenFile, given: str, words: str | None) -> MemoryUpdate:
         """For a tab that nothing is known of any more: the file that its editor was `given`, under its unsaved words.
 
-        Words whose file cannot be told are left in the editor.
+        Words whose file cannot be found are left in the editor.
         """
         if file.given == given:
             return MemoryUpdate(file)
@@ -183,7 +183,7 @@ class MemoryController:
         if is_edited(file, words):
             return MemoryUpdate(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
         try:
-            # Whatever stands there now, also what this tab has not shown yet, is in the history before it is replaced.
+            # What is there now, also what this tab has not shown yet, is in the history before it is replaced.
             notes.save(file.name, log.text_after(change), notes.read(file.name).digest, WRITER)
         except ConflictError:
             return MemoryUpdate(
@@ -212,7 +212,7 @@ class MemoryController:
         )
 
     def _conflict(self, file: OpenFile, note: Note, merged: Merge) -> MemoryUpdate:
-        file = replace(file, told_digest=note.digest, state="not saved")
+        file = replace(file, shown_digest=note.digest, state="not saved")
         diff = diff_html(_overlap_diff(merged.conflicts))
         return _unsaved(file, card("conflict", name=file.name, diff=diff))
 
@@ -220,7 +220,7 @@ class MemoryController:
         """The disk changed under the person's words."""
         if merged.conflicts:
             return self._conflict(file, note, merged)
-        file = replace(file, told_digest=note.digest, state="not saved")
+        file = replace(file, shown_digest=note.digest, state="not saved")
         return _unsaved(file, card("will_merge", name=file.name))
 
     def _drawn(self, at: Loaded, file: OpenFile, text: str | None, files: list[KnownFile]) -> MemoryUpdate:

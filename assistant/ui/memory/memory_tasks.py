@@ -33,18 +33,18 @@ class TaskController:
         return _shown(Task(), words_html())
 
     async def forget_change(self, loaded: Loaded, change_id: str) -> PageUpdate:
-        """Show where the lines of a memory change stand."""
+        """Show where the lines of a memory change are."""
         change = loaded.assistant.memory_log.change(change_id)
         if change is None:
             return _shown(Task(), words_html(problem=_NO_LONGER))
         return await self._find(loaded, words_of(change))
 
     async def find(self, loaded: Loaded, gathered: str) -> PageUpdate:
-        """Show where the typed words stand."""
+        """Show where the typed words are."""
         return await self._find(loaded, read_form(gathered).text[:MAX_CHARS])
 
     async def find_text(self, loaded: Loaded, text: str) -> PageUpdate:
-        """Show where the words of a line stand."""
+        """Show where the words of a line are."""
         return await self._find(loaded, text[:MAX_CHARS])
 
     async def forget(self, loaded: Loaded, task: Task, gathered: str) -> PageUpdate:
@@ -75,7 +75,7 @@ class TaskController:
         yield _shown(Task(tidied_name=name, tidying=tidying), tidying_html(name, tidying))
 
     def accept(self, loaded: Loaded, task: Task, gathered: str) -> PageUpdate:
-        """Take the ticked lines out of the file, as far as they still stand there with their reason."""
+        """Take the ticked lines out of the file, as far as they are still there with their reason."""
         form, tidying = read_form(gathered), task.tidying
         if tidying is None or form.target != tidying_mark(tidying):
             return _shown(task, card("task", title="Tidy", text=_NO_LONGER))

@@ -11,7 +11,7 @@ import gradio as gr
 
 from assistant.errors import PalimpsestError
 from assistant.ui.actions import memory_action
-from assistant.ui.chat.chat import show_refusals
+from assistant.ui.chat.chat_controller import show_refusals
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import EditorComponents, MemoryComponents, PageComponents, PageUpdate, outputs_of
 from assistant.ui.event_values import QUEUED, QUICK, Values, action_of, tab_of

@@ -22,7 +22,7 @@ _SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\
 class OpenFile:
     """The file in the editor of one tab: how it stood on disk and what the editor was given. No name: none yet.
 
-    `home` is the assistant in whose home it is. `told_digest` is the version on disk that the person was told of.
+    `home` is the assistant in whose home it is. `shown_digest` is the version on disk that the person was shown.
     `listed` is the mark of the list as drawn.
     """
 
@@ -31,7 +31,7 @@ class OpenFile:
     base: str = ""
     base_digest: str = ""
     given: str = ""
-    told_digest: str = ""
+    shown_digest: str = ""
     listed: str = ""
     state: str = ""
     has_history: bool = False
@@ -72,7 +72,7 @@ def opened_file(file: OpenFile, note: Note) -> OpenFile:
         name=note.name,
         base=note.text,
         base_digest=note.digest,
-        told_digest=note.digest,
+        shown_digest=note.digest,
         given=mark_of(note.text),
     )
 
@@ -89,7 +89,7 @@ def as_file_text(words: str) -> str:
 
 
 def disk_line(file: OpenFile, words: str | None, number: int) -> int | None:
-    """The line of the file as it was opened that stands at a line of the editor; None for one not saved yet."""
+    """The line of the opened file at a line of the editor; None for one not saved yet."""
     shown = (as_file_text(file.base.strip()) if words is None else words.replace("\r\n", "\n")).split("\n")
     if not 0 < number <= len(shown):
         return None

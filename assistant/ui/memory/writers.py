@@ -16,5 +16,5 @@ _WRITERS = {
 
 
 def writer_label(writer: str) -> str:
-    """The writer that the log names, as a person is told of it."""
+    """The writer that the log names, as the page names it."""
     return _WRITERS.get(writer, writer)

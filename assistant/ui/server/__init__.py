@@ -1,1 +1,1 @@
-"""What stands between the browser and the page: who may enter, whose assistant answers, which requests pass."""
+"""What is between the browser and the page: who may enter, whose assistant answers, which requests pass."""

@@ -1,4 +1,4 @@
-"""The assistant that the page waits for: it stands before there is one."""
+"""The assistant that the page waits for: the page is there before it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Loaded:
 
 
 class Loading:
-    """The assistant that is about to be there: the page stands before it does."""
+    """The assistant that is being loaded."""
 
     def __init__(self) -> None:
         self._done = asyncio.Event()

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.routing import Mount
 
 from assistant.config.settings import Settings
-from assistant.ui.layout import head, theme
+from assistant.ui.page_layout import head, theme
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.personal_names import PersonalNames

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 import gradio as gr
 
 from assistant.errors import PalimpsestError
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.event_values import tab_of
 from assistant.ui.memory.memory_panel import MemoryController

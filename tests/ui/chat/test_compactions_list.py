@@ -11,7 +11,7 @@ import pytest
 
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.compactions_list import compactions_html, summary_diff_html
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.ui.actions import act_in_chat
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.edit_box import Draft, note_html
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab

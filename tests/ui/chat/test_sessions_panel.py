@@ -11,7 +11,7 @@ import pytest
 from assistant.errors import SessionNotFoundError
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
-from assistant.ui.chat.chat import ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import sessions_html, trash_html

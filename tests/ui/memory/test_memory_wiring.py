@@ -10,7 +10,7 @@ import pytest
 
 from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError
-from assistant.ui.chat.chat import show_refusals
+from assistant.ui.chat.chat_controller import show_refusals
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_wiring

@@ -10,5 +10,5 @@ MAX_CHARS = 200_000
 
 
 def full_text_html(artifact_id: str, text: str) -> Markup:
-    """The text, or its beginning where it is too long for the page, and where the rest stands."""
+    """The text, or its beginning where it is too long for the page, and where the rest is."""
     return card("full_text", artifact_id=artifact_id, text=text[:MAX_CHARS], chars=len(text), shown=MAX_CHARS)

@@ -59,7 +59,7 @@ class ChatController:
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
         if self.tabs.knows(tab_hash):
-            # A quick hand pressed a button before the browser told that the page is there.
+            # A button was pressed before the event of the loaded page arrived.
             yield PageUpdate()
             return
         generation = self.tabs.next_generation(tab_hash)
@@ -91,7 +91,7 @@ class ChatController:
             loaded = await self._loading.ready()
             conversations = loaded.assistant.conversations
             conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
-            # Follow before it is asked, so that nothing it tells is missed.
+            # Follow before the message is sent, so that no event is missed.
             self._views.of(conversation)
             view = self._views.of((await loaded.assistant.submit(conversation, text.strip())).conversation)
         except (PalimpsestError, OSError):
@@ -104,7 +104,7 @@ class ChatController:
             number = ""
 
     async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
-        """Send an edited message in place of the old one, once the person was told what leaves the context by it."""
+        """Send an edited message in place of the old one, once the person has seen what leaves the context with it."""
         loaded = await self._loading.ready()
         if not draft.message_id or draft.session_id != tab.session_id:
             gr.Warning(NO_LONGER_PENDING)
