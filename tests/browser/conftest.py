@@ -111,12 +111,16 @@ def browser(chromium_path: str) -> Generator[Browser]:
 
 @pytest.fixture
 def context(browser: Browser) -> Generator[BrowserContext]:
-    """A browser that knows nothing of other tests."""
+    """A browser that knows nothing of other tests. Its console must stay empty."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(WAIT_MILLISECONDS)
     expect.set_options(timeout=WAIT_MILLISECONDS)
+    faults: list[str] = []
+    context.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    context.on("weberror", lambda error: faults.append(str(error.error)))
     yield context
     context.close()
+    assert faults == []
 
 
 @pytest.fixture

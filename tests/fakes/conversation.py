@@ -85,6 +85,15 @@ ${window.pwned = 5} {{constructor.constructor('window.pwned = 6')()}} `<img src=
 
 [a link](javascript:window.pwned=7) and <https://example.org/plain>"""
 
+STREAMED_TEXT = (
+    "## What the trip needs\n\nThe ferry leaves **every hour** from the quay, and `ferry --days 3` lists the boats "
+    "that still have room for a bicycle. Those who come late wait on the other shore, in a café by the water.\n\n"
+    "- tickets for two\n- a map of the old town\n- something against rain\n\n"
+    "```python\ndef minutes(hours: float) -> float:\n    return hours * 60\n```\n\n"
+    "| day | place | nights |\n|---|---|---:|\n| Monday | Lisbon | 2 |\n| Wednesday | Sintra | 1 |\n\n"
+) * 40
+STREAMED_PIECES = 200
+
 Scenario = Callable[["FakeConversation", str], AsyncIterator[Event]]
 
 
@@ -671,6 +680,22 @@ async def _echo(conversation: FakeConversation, text: str) -> AsyncIterator[Even
         yield event
 
 
+async def _answer(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    """Streams what comes behind the first word."""
+    block, words = f"answer-{len(conversation.events)}", text.partition(" ")[2]
+    size = max(20, len(words) // 100)
+    for at in range(0, len(words), size):
+        yield TextDelta(block, words[at : at + size])
+
+
+async def _stream(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
+    """Twenty pieces a second of a long answer."""
+    block, size = f"stream-{len(conversation.events)}", -(-len(STREAMED_TEXT) // STREAMED_PIECES)
+    for at in range(0, len(STREAMED_TEXT), size):
+        yield TextDelta(block, STREAMED_TEXT[at : at + size])
+        await asyncio.sleep(0.05)
+
+
 async def _slow(conversation: FakeConversation, text: str) -> AsyncIterator[Event]:
     block = f"slow-{len(conversation.events)}"
     yield measured(conversation.used_tokens)
@@ -819,7 +844,9 @@ async def _long(conversation: FakeConversation, text: str) -> AsyncIterator[Even
 
 
 _SCENARIOS: dict[str, Scenario] = {
+    "answer": _answer,
     "slow": _slow,
+    "stream": _stream,
     "tools": _tools,
     "approve": _approve,
     "edit": _edit,

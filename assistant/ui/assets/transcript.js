@@ -103,12 +103,14 @@
       nodes.clear();
     }
     const touched = new Set();
+    const added = new Set();
     for (const [name, key, ...rest] of patch.ops) {
       operations[name](key, ...rest);
       if (nodes.has(key)) touched.add(nodes.get(key));
+      if (name === "insert" && !rest[1] && patch.base !== null) added.add(nodes.get(key));
     }
     touched.forEach(dress);
-    announce(touched);
+    announce(touched, added);
   };
 
   /* A patch builds on what is here; where one is missing the tab asks once for all of it. */
@@ -241,10 +243,12 @@
 
   const SENTENCE = /[.!?。！？]["')\]”’]*(?:\s|$)|[。！？]/g;
   const spoken = new Map();
-  const announce = (touched) => {
+  const isWords = (article) => article.matches(".m-own:not(:has(> .m-block > .__TOKEN__))");
+  const announce = (touched, added) => {
     for (const article of touched) {
       const key = article.dataset.key;
-      if (!article.classList.contains("m-growing") && !spoken.has(key)) continue;
+      const isNew = spoken.has(key) || (added.has(article) && isWords(article));
+      if (!article.classList.contains("m-growing") && !isNew) continue;
       const isWholeNow = !article.classList.contains("m-growing");
       const said = spoken.get(key) ?? { block: 0, chars: 0 };
       const words = [];
