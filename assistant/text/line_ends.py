@@ -28,4 +28,6 @@ def with_newlines(text: str) -> str:
 
 def usual_line_end(text: str) -> LineEnd:
     """The line end of most lines."""
-    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    windows = text.count("\r\n")
+    others = text.count("\n") + text.count("\r") - 2 * windows
+    return "\r\n" if windows > others else "\n"

@@ -35,7 +35,7 @@ def test_newlines_in_place_of_line_ends_keep_the_lines(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "usual"), [("", "\n"), ("a\r\nb\nc", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\rb", "\n")]
+    ("text", "usual"), [("", "\n"), ("a\r\nb\nc", "\n"), ("a\r\nb\rc", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\rb", "\n")]
 )
 def test_the_usual_line_end_is_that_of_most_lines(text: str, usual: str) -> None:
     assert usual_line_end(text) == usual
