@@ -20,14 +20,15 @@ PalimpsestError                 shown to the person in one line
 ├── CompactionError             a compaction or its undo is not possible, with the reason
 ├── IndexingError               the search index cannot be used
 └── TranscriptError             another agent's session file cannot be read or written
-ToolError                       told to the model; the turn goes on
+    ├── SessionBusyError        its own agent is writing to it
+    └── DiaryError              the diary could not be written
 """
 
 from __future__ import annotations
 
 
 class PalimpsestError(Exception):
-    """Anything that is told to the person in one line."""
+    """Anything that is shown to the person in one line."""
 
 
 class WrongUseError(PalimpsestError):
@@ -169,7 +170,3 @@ class SessionBusyError(TranscriptError):
 
 class DiaryError(TranscriptError):
     """The diary could not be written; the session was not touched."""
-
-
-class ToolError(Exception):
-    """Told to the model as the tool's result; the turn goes on."""

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.source_files import SourceFile, python_files, text_files
+from tests.source_files import ROOT, SourceFile, python_files, text_files
 
 PACKAGE = python_files("assistant", "app.py")
 EVERYTHING = python_files("assistant", "app.py", "benchmarks", "tests")
 
-# Each logs the traceback: tool wrapper, turn, compaction hook, flush, watcher loop.
+# The only places that may catch everything: each logs the traceback or raises another error in words, because what it
+# runs is a tool, a server, a hook or a loop whose failure must not end the turn or the program.
 BROAD_EXCEPT_ALLOWED = (
     "assistant/agent/tools/tool_failures.py",
     "assistant/agent/tools/mcp_servers.py",
@@ -63,6 +64,19 @@ def test_every_exception_that_leaves_its_module_stands_in_errors() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and _is_exception(node)
     )
     assert problems(elsewhere) == ""
+
+
+def test_the_tree_of_exceptions_shows_every_one_below_its_base() -> None:
+    tree = ast.parse((ROOT / "assistant" / "errors.py").read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    written = {node.name: ast.unparse(node.bases[0]) for node in classes}
+    drawn: dict[str, str] = {}
+    above = ["Exception"]
+    for prefix, name in re.findall(r"^([├└│─ ]*)(\w+Error)\b", ast.get_docstring(tree) or "", re.MULTILINE):
+        depth = len(prefix) // len("├── ")
+        drawn[name] = above[depth]
+        above[depth + 1 :] = [name]
+    assert drawn == written
 
 
 def test_everything_is_caught_only_where_it_may_be() -> None:

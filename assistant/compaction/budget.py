@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,6 +108,17 @@ def next_trigger(policy: CompactionPolicy, guards: Guards) -> int:
 def fits_alone(message_tokens: int, fixed_tokens: int, policy: CompactionPolicy) -> bool:
     """True when a message could be sent if nothing else but the fixed parts stood in the window."""
     return message_tokens + fixed_tokens < policy.overflow_tokens
+
+
+def level_within(sizes: Sequence[int], budget: int) -> int:
+    """The level to which all larger sizes must be cut so that their sum fits the budget; no size is cut if it fits."""
+    rest = budget
+    for index, size in enumerate(sorted(sizes)):
+        level = rest // (len(sizes) - index)
+        if size > level:
+            return level
+        rest -= size
+    return max(sizes, default=0)
 
 
 def _is_trigger_reached(total_tokens: int, policy: CompactionPolicy, reported_tokens: int) -> bool:

@@ -59,15 +59,24 @@ def remove_left_over(folder: Path, older_than: float) -> int:
     A younger one may still be written by another process. Returns how many went; what cannot be removed stays.
     """
     removed = 0
-    with suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(folder) as entries:
-        for entry in entries:
-            if not _TEMPORARY_NAME.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
-                continue
-            if entry.stat(follow_symlinks=False).st_mtime < older_than:
-                with suppress(OSError):
-                    Path(entry.path).unlink()
-                    removed += 1
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        for path in left_over_files(folder, older_than):
+            with suppress(OSError):
+                path.unlink()
+                removed += 1
     return removed
+
+
+def left_over_files(folder: Path, older_than: float) -> list[Path]:
+    """What a kill left of a `replace_file` in this folder before that time; each may hold a whole old file."""
+    with os.scandir(folder) as entries:
+        return [
+            Path(entry.path)
+            for entry in entries
+            if _TEMPORARY_NAME.fullmatch(entry.name)
+            and entry.is_file(follow_symlinks=False)
+            and entry.stat(follow_symlinks=False).st_mtime < older_than
+        ]
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assistant.compaction.budget import level_within
 from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.file_tracking import FileLists, write_file_lists
 from assistant.compaction.summary.identifiers import missing_identifiers
@@ -87,7 +88,7 @@ def trim_sections(
     budget = max(1, max_tokens - counter.text(notice) - sum(counter.text(section.title) + 4 for section in kept))
     cut = kept
     for _ in range(_TRIM_ATTEMPTS):
-        level = _level([counter.text(section.body) for section in kept], budget)
+        level = level_within([counter.text(section.body) for section in kept], budget)
         cut = [_cut_section(section, level, counter) for section in kept]
         if cut:
             cut[-1] = replace(cut[-1], body=f"{cut[-1].body}\n\n{notice}")
@@ -102,16 +103,6 @@ def _cut_section(section: FilledSection, level: int, counter: TokenCounter) -> F
     if size <= level:
         return section
     return replace(section, body=shorten_for_reading(section.body, byte_length(section.body) * level // size))
-
-
-def _level(sizes: Sequence[int], budget: int) -> int:
-    rest = budget
-    for index, size in enumerate(sorted(sizes)):
-        level = rest // (len(sizes) - index)
-        if size > level:
-            return level
-        rest -= size
-    return max(sizes, default=0)
 
 
 def _write_files(files: FileLists, max_tokens: int, counter: TokenCounter) -> str:
