@@ -15,7 +15,7 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 
 from assistant.compaction.policy import policy_for
-from assistant.compaction.shorten.tool_results import ArtifactPlace, shorten_results
+from assistant.compaction.shorten.result_limits import ArtifactPlace, shorten_results
 from assistant.compaction.split import split
 from assistant.messages.blocks import AssistantMsg, Block, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
 from assistant.messages.tokens import TokenCounter

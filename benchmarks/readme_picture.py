@@ -17,7 +17,7 @@ from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
 from assistant.messages.blocks import TextBlock, ToolCallBlock
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 from assistant.models.scripted import Reply, ScriptedModel
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.workspace import Workspace

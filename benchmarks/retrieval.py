@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from assistant.index.chunker import Chunk, estimate_tokens
-from assistant.index.question import Question, read_question
-from assistant.index.search import CANDIDATES, Candidate, Grounds, fuse, select_hits, word_trust
+from assistant.index.question import SearchQuestion, read_question
+from assistant.index.search import CANDIDATES, Candidate, RankingInputs, fuse, select_hits, word_trust
 from assistant.index.sync import Synchroniser
 from assistant.index.text.full_text import FullText
 from assistant.index.text.terms import content_terms, is_cjk
-from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, calibrate, direction_of
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals, calibrate, direction_of
 from assistant.index.vectors.embeddings import OfflineEmbedder
 from assistant.index.vectors.local import LocalStore
 from assistant.index.vectors.meaning import Meaning
@@ -90,7 +90,7 @@ class Home:
 class Found:
     """What both sides found for a question, and the chunks of this home."""
 
-    question: Question
+    question: SearchQuestion
     words: Mapping[int, float]
     plain_words: Mapping[int, float]
     cosines: Mapping[int, float]
@@ -171,7 +171,7 @@ class OpenHome:
     async def ask(self, text: str) -> Found:
         """What both sides find."""
         question = read_question(text, self.home.today)
-        plain = Question(text, tuple(content_terms(text)), ())
+        plain = SearchQuestion(text, tuple(content_terms(text)), ())
         words = {hit.chunk_id: hit.score for hit in self.full_text.rank(question, CANDIDATES)}
         plain_words = {hit.chunk_id: hit.score for hit in self.full_text.rank(plain, CANDIDATES)}
         near = await self.meaning.nearest(question.text, CANDIDATES) or []
@@ -300,10 +300,10 @@ class Answered:
     found: Found
     home: OpenHome
 
-    def evidence(self) -> list[Evidence]:
+    def evidence(self) -> list[MatchSignals]:
         """Share and cosine of the chunks the product looks at."""
         return [
-            Evidence(share, self.found.centred.get(key), direction_of(self.asked.text, self.home.chunks[key].text))
+            MatchSignals(share, self.found.centred.get(key), direction_of(self.asked.text, self.home.chunks[key].text))
             for key, share in self.found.shares.items()
         ]
 
@@ -312,7 +312,7 @@ class Answered:
         trust = word_trust(self.found.shares.values())
         candidates = fuse(self.found.words, self.found.cosines, trust)[:CANDIDATES_LOOKED_AT]
         by_place = {(chunk.path, chunk.text): key for key, chunk in self.home.chunks.items()}
-        grounds = Grounds(self.found.question, self.found.shares, self.found.centred, calibration)
+        grounds = RankingInputs(self.found.question, self.found.shares, self.found.centred, calibration)
         hits = select_hits(candidates, self.home.chunks, grounds, max_results, min_score)
         return [by_place[hit.path, hit.text] for hit in hits]
 

@@ -16,7 +16,7 @@ from assistant.compaction.budget import Guards
 from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
 from assistant.compaction.policy import UNDO_RATIO
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.shorten.tool_results import shorten_results
+from assistant.compaction.shorten.result_limits import shorten_results
 from assistant.compaction.summary.summary import SummaryFailure
 from assistant.errors import CompactionError, ContextOverflowError
 from assistant.messages.blocks import Msg

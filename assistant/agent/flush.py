@@ -26,7 +26,7 @@ from assistant.compaction.summary.quoted_history import split_in_pieces, write_t
 from assistant.config.prompts import Language, render
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
 from assistant.memory.code_note import note_by_code
-from assistant.memory.lines import new_lines_of
+from assistant.memory.line_edits import new_lines_of
 from assistant.memory.log import Origin
 from assistant.memory.notes import Notes
 from assistant.messages.blocks import Msg, UserMsg

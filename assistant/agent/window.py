@@ -13,7 +13,7 @@ from assistant.agent.tools.toolkit import AgentTools
 from assistant.compaction.budget import fits_alone, next_trigger
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.policy import CompactionPolicy
-from assistant.compaction.shorten.tool_results import Artifact, ArtifactPlace, cap_result
+from assistant.compaction.shorten.result_limits import Artifact, ArtifactPlace, cap_result
 from assistant.errors import CompactionError
 from assistant.messages.blocks import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.messages.events import ContextMeasured, ContextPart, Event, Part

@@ -34,7 +34,7 @@ from assistant.memory.tidy import (
 )
 from assistant.messages.events import FlushFinished
 from assistant.messages.tokens import TokenCounter
-from assistant.models.chat import ChatModel, connect_compactor, connect_model
+from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.storage.sessions.session_file import Session

@@ -30,7 +30,7 @@ from assistant.index.memory_index import MemoryIndex
 from assistant.memory.log import Origin
 from assistant.messages.events import Notice
 from assistant.messages.tokens import TokenCounter
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.text_files import read_any_text
 

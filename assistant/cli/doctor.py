@@ -14,7 +14,7 @@ from assistant.assembly.home import open_store
 from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
-from assistant.models.chat import connect_model
+from assistant.models.chat_model import connect_model
 from assistant.storage.workspace import Workspace
 
 _PACKAGES = ("agentscope", "gradio", "chromadb")

@@ -13,7 +13,7 @@ from assistant.compaction.notices import failure_notice, fallback_notice, gate_n
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, write_summary_message
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
-from assistant.compaction.shorten.tool_results import Artifact, ArtifactPlace, shorten_results
+from assistant.compaction.shorten.result_limits import Artifact, ArtifactPlace, shorten_results
 from assistant.compaction.split import Split, split
 from assistant.compaction.summary.file_tracking import FileLists, files_of, merge_files, read_file_lists
 from assistant.compaction.summary.sections import USER_MESSAGES_KEY, write_sections

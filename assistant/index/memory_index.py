@@ -14,24 +14,12 @@ from typing import Literal, Self
 from assistant.config.prompts import language_of
 from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
-from assistant.index.notices import (
-    FORGETTING,
-    LATE,
-    NO_EMBEDDER,
-    NO_INDEX,
-    NOT_OWNER,
-    STARTING,
-    Notice,
-    still_reading,
-    vectors_incomplete,
-    words_this_time,
-)
-from assistant.index.question import Question, read_question
-from assistant.index.quotes import Place, Quote, Sentence, is_find, make_quote, sentences_of, wants_meaning
+from assistant.index.question import SearchQuestion, read_question
+from assistant.index.quotes import Quote, QuotePlace, Sentence, is_find, make_quote, sentences_of, wants_meaning
 from assistant.index.search import (
     CANDIDATES,
     Candidate,
-    Grounds,
+    RankingInputs,
     SearchHit,
     best_places,
     fuse,
@@ -39,10 +27,22 @@ from assistant.index.search import (
     select_hits,
     word_trust,
 )
+from assistant.index.search_notices import (
+    FORGETTING,
+    LATE,
+    NO_EMBEDDER,
+    NO_INDEX,
+    NOT_OWNER,
+    STARTING,
+    SearchNotice,
+    still_reading,
+    vectors_incomplete,
+    words_this_time,
+)
 from assistant.index.sync import ReadDialog, Synchroniser
 from assistant.index.text.full_text import FullText, open_full_text
 from assistant.index.upkeep import Upkeep
-from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals, direction_of
 from assistant.index.vectors.chroma import Backend, open_store
 from assistant.index.vectors.embeddings import Embedder
 from assistant.index.vectors.meaning import Meaning, NearChunk
@@ -174,7 +174,7 @@ class MemoryIndex:
         full_text = self._full_text
         if full_text is None or self._is_purging:
             return _answer(question, (), [FORGETTING if self._is_purging else NO_INDEX])
-        notices: list[Notice] = []
+        notices: list[SearchNotice] = []
         # Both waits run at the same time: together they may not keep a person waiting.
         vectors = asyncio.create_task(self._near(question, notices, patience_seconds))
         try:
@@ -274,7 +274,7 @@ class MemoryIndex:
         finally:
             self._is_purging = False
 
-    async def _wait_for_files(self, notices: list[Notice], patience_seconds: float) -> None:
+    async def _wait_for_files(self, notices: list[SearchNotice], patience_seconds: float) -> None:
         upkeep = self._upkeep
         if upkeep is None:
             notices.append(NOT_OWNER)
@@ -292,7 +292,9 @@ class MemoryIndex:
         if upkeep.text_notice:
             notices.append(upkeep.text_notice)
 
-    async def _near(self, question: Question, notices: list[Notice], patience_seconds: float) -> list[NearChunk] | None:
+    async def _near(
+        self, question: SearchQuestion, notices: list[SearchNotice], patience_seconds: float
+    ) -> list[NearChunk] | None:
         """The nearest chunks; None, with a notice, where words must answer alone."""
         if self._upkeep is None:
             return None
@@ -314,7 +316,7 @@ class MemoryIndex:
             return None
 
     async def _sentence_scores(
-        self, question: Question, found: Sequence[tuple[SearchHit, Sequence[Sentence]]]
+        self, question: SearchQuestion, found: Sequence[tuple[SearchHit, Sequence[Sentence]]]
     ) -> list[list[float] | None]:
         """A score for each sentence of a hit; None for hits whose words decide, and where no vectors can be had."""
         scores: list[list[float] | None] = [None] * len(found)
@@ -332,8 +334,8 @@ class MemoryIndex:
             except (TimeoutError, IndexingError):
                 return scores
             direction = direction_of(question.text, hit.text)
-            evidence = [Evidence(one.share, cosine, direction) for one, cosine in zip(said, cosines, strict=True)]
-            scores[index] = [_rate(meaning.calibration, one) for one in evidence]
+            signals = [MatchSignals(one.share, cosine, direction) for one, cosine in zip(said, cosines, strict=True)]
+            scores[index] = [_rate(meaning.calibration, one) for one in signals]
         return scores
 
     async def _look_closer(
@@ -355,7 +357,7 @@ class MemoryIndex:
             return []
         best: dict[SearchHit, tuple[float, Sentence]] = {}
         for (hit, one), cosine in zip(said, cosines, strict=True):
-            relevance = calibration.sentence_relevance(Evidence(one.share, cosine, "within"))
+            relevance = calibration.sentence_relevance(MatchSignals(one.share, cosine, "within"))
             if relevance >= max(min_score, best[hit][0] if hit in best else 0.0):
                 best[hit] = (relevance, one)
         hits = [hit_at(hit, one.line, one.text, relevance) for hit, (relevance, one) in best.items()]
@@ -368,7 +370,7 @@ class MemoryIndex:
             # The day's file went since it was indexed.
             return ()
 
-    def _vector_notice(self) -> Notice | None:
+    def _vector_notice(self) -> SearchNotice | None:
         if self._meaning is None or self._upkeep is None:
             return NO_EMBEDDER
         if self._upkeep.vector_notice or not self._upkeep.is_meaning_open:
@@ -386,7 +388,7 @@ class MemoryIndex:
         return open_store(settings.backend, settings.root / "index", space, settings.server_url, is_fresh)
 
 
-def _answer(question: Question, hits: Sequence[SearchHit], notices: Sequence[Notice]) -> SearchAnswer:
+def _answer(question: SearchQuestion, hits: Sequence[SearchHit], notices: Sequence[SearchNotice]) -> SearchAnswer:
     language = language_of(question.text)
     return SearchAnswer(tuple(hits), tuple(notice.text(language) for notice in notices))
 
@@ -395,14 +397,14 @@ def _ignore(names: frozenset[str]) -> None:
     """For callers who need not know what changed."""
 
 
-def _word_scores(full_text: FullText, question: Question) -> dict[int, float]:
+def _word_scores(full_text: FullText, question: SearchQuestion) -> dict[int, float]:
     return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
 
 
-def _rate(calibration: Calibration | None, evidence: Evidence) -> float:
+def _rate(calibration: Calibration | None, signals: MatchSignals) -> float:
     if calibration is None:
-        return evidence.share + (evidence.cosine or 0.0)
-    return calibration.relevance(evidence)
+        return signals.share + (signals.cosine or 0.0)
+    return calibration.relevance(signals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,12 +414,12 @@ class _PlaceFinder:
     hit: SearchHit
     dialog: Sequence[JournalText]
 
-    def __call__(self, sentence: Sentence) -> Place:
+    def __call__(self, sentence: Sentence) -> QuotePlace:
         if not self.hit.session_id:
-            return Place(self.hit.first_line + sentence.line)
+            return QuotePlace(self.hit.first_line + sentence.line)
         texts = [text for text in self.dialog if text.message_id == sentence.message_id and text.kind == self._kind]
         text = next((text for text in texts if sentence.text in text.text), texts[0] if texts else None)
-        return Place(text.line, text.name or text.role) if text else Place(self.hit.first_line)
+        return QuotePlace(text.line, text.name or text.role) if text else QuotePlace(self.hit.first_line)
 
     @property
     def _kind(self) -> str:
@@ -429,7 +431,7 @@ class _Finder:
     """Both rankings of a question, and what turns them into hits."""
 
     full_text: FullText
-    question: Question
+    question: SearchQuestion
     words: dict[int, float]
     near: Sequence[NearChunk]
     calibration: Calibration | None
@@ -451,8 +453,8 @@ class _Finder:
             shares = self._shares(candidates, shares)
         chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
         centred = {chunk.chunk_id: chunk.centred for chunk in self.near}
-        grounds = Grounds(self.question, shares, centred, self.calibration)
-        return select_hits(candidates, chunks, grounds, max_results, min_score)
+        inputs = RankingInputs(self.question, shares, centred, self.calibration)
+        return select_hits(candidates, chunks, inputs, max_results, min_score)
 
     def _shares(self, candidates: list[Candidate], known: dict[int, float]) -> dict[int, float]:
         unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]

@@ -15,7 +15,7 @@ MAX_TERMS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuestion:
     """What is looked for. `text` goes to the embedder, `terms` and `ranges` to the full-text index."""
 
     text: str
@@ -28,10 +28,10 @@ class Question:
         return tuple(days.first.isoformat() for days in self.ranges if days.first == days.last)
 
 
-def read_question(text: str, today: dt.date) -> Question:
+def read_question(text: str, today: dt.date) -> SearchQuestion:
     """The question a person means by `text` on `today`."""
     clean = encode(text).decode().strip()[: 4 * MAX_CHARS]
     dated = read_dates(clean, today)
     # Function words say nothing beside others, or beside a day; alone they are what is asked for.
     terms = content_terms(dated.text) or ([] if dated.ranges else every_term(clean))
-    return Question(clean[:MAX_CHARS], tuple(terms[:MAX_TERMS]), dated.ranges)
+    return SearchQuestion(clean[:MAX_CHARS], tuple(terms[:MAX_TERMS]), dated.ranges)

@@ -41,7 +41,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotePlace:
     """Where a sentence stands: the 1-based line of its file, and who speaks there, in a conversation."""
 
     line: int
@@ -52,7 +52,7 @@ class Place:
 class QuotedRow:
     """One sentence as it is shown."""
 
-    place: Place
+    place: QuotePlace
     text: str
     is_answer: bool
 
@@ -108,7 +108,7 @@ def make_quote(
     sentences: Sequence[Sentence],
     scores: Sequence[float] | None,
     terms: Sequence[str],
-    place_of: Callable[[Sentence], Place],
+    place_of: Callable[[Sentence], QuotePlace],
 ) -> Quote:
     """The quote of a hit; `scores` are those of its sentences, None where their words decide."""
     rated = scores if scores is not None else [sentence.share for sentence in sentences]
@@ -145,7 +145,7 @@ def _shown(sentences: Sequence[Sentence], answers: Sequence[int]) -> list[int]:
     return sorted(shown)
 
 
-def _row(sentence: Sentence, place: Place, terms: Sequence[str], is_answer: bool) -> QuotedRow:
+def _row(sentence: Sentence, place: QuotePlace, terms: Sequence[str], is_answer: bool) -> QuotedRow:
     text = sentence.row.removeprefix(f"{place.speaker}:").strip() if place.speaker else sentence.row
     return QuotedRow(place, text if len(text) <= SNIPPET_CHARS else make_snippet(text, terms).text, is_answer)
 

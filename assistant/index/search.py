@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.index.chunker import Chunk, ChunkKind
-from assistant.index.question import Question
-from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Evidence, direction_of
+from assistant.index.question import SearchQuestion
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals, direction_of
 from assistant.text.line_ends import split_lines
 
 CANDIDATES = 200
@@ -54,10 +54,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class RankingInputs:
     """What the relevance of chunks to a question is read from."""
 
-    question: Question
+    question: SearchQuestion
     shares: Mapping[int, float]
     """Of the question's terms, by chunk."""
     cosines: Mapping[int, float]
@@ -101,15 +101,15 @@ def word_trust(shares: Iterable[float]) -> float:
 def select_hits(
     candidates: Sequence[Candidate],
     chunks: Mapping[int, Chunk],
-    grounds: Grounds,
+    inputs: RankingInputs,
     max_results: int,
     min_score: float,
 ) -> list[SearchHit]:
     """The hits at or above `min_score`, in the order of the candidates, each place once."""
-    relevances = rate_candidates(candidates, chunks, grounds)
+    relevances = rate_candidates(candidates, chunks, inputs)
     rated = ((candidate.chunk_id, relevances.get(candidate.chunk_id, 0.0)) for candidate in candidates)
     found = ((chunks[key], relevance) for key, relevance in rated if relevance > 0.0 and relevance >= min_score)
-    return _hits_of(found, grounds.question, max_results)
+    return _hits_of(found, inputs.question, max_results)
 
 
 def hit_at(hit: SearchHit, line: int, text: str, relevance: float) -> SearchHit:
@@ -124,7 +124,7 @@ def hit_at(hit: SearchHit, line: int, text: str, relevance: float) -> SearchHit:
 
 
 def best_places(
-    candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], question: Question, count: int
+    candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], question: SearchQuestion, count: int
 ) -> list[SearchHit]:
     """The first places, each once, whatever is known of how well they answer; none in another script."""
     known = (chunks[candidate.chunk_id] for candidate in candidates if candidate.chunk_id in chunks)
@@ -132,22 +132,24 @@ def best_places(
     return _hits_of(within, question, count)
 
 
-def rate_candidates(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], grounds: Grounds) -> dict[int, float]:
+def rate_candidates(
+    candidates: Sequence[Candidate], chunks: Mapping[int, Chunk], inputs: RankingInputs
+) -> dict[int, float]:
     """How well each chunk answers, 0 to 1; without an embedder the share of the question's terms.
 
     Beside a sure answer a less sure one counts for more: questions with several pieces of evidence find each of them
     only half as well.
     """
-    shares, calibration = grounds.shares, grounds.calibration
+    shares, calibration = inputs.shares, inputs.calibration
     if calibration is None:
         return {candidate.chunk_id: shares.get(candidate.chunk_id, 0.0) for candidate in candidates}
     own: dict[int, float] = {}
     for candidate in candidates:
         if (chunk := chunks.get(candidate.chunk_id)) is not None:
-            share, cosine = shares.get(candidate.chunk_id, 0.0), grounds.cosines.get(candidate.chunk_id)
+            share, cosine = shares.get(candidate.chunk_id, 0.0), inputs.cosines.get(candidate.chunk_id)
             # Scripts count where a vector tells of meaning; to look at those of a text costs more than all the rest.
-            direction = "within" if cosine is None else direction_of(grounds.question.text, chunk.text)
-            own[candidate.chunk_id] = calibration.relevance(Evidence(share, cosine, direction))
+            direction = "within" if cosine is None else direction_of(inputs.question.text, chunk.text)
+            own[candidate.chunk_id] = calibration.relevance(MatchSignals(share, cosine, direction))
     best = min(max(own.values(), default=0.0), 1.0)
     company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
     return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}
@@ -209,7 +211,7 @@ def _line_count(chunk: Chunk) -> int:
     return chunk.last_line - chunk.first_line + 1
 
 
-def _hits_of(rated: Iterable[tuple[Chunk, float]], question: Question, count: int) -> list[SearchHit]:
+def _hits_of(rated: Iterable[tuple[Chunk, float]], question: SearchQuestion, count: int) -> list[SearchHit]:
     """The first hits, in order, each place once."""
     taken: list[Chunk] = []
     hits: list[SearchHit] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import IndexingError
-from assistant.index.notices import Notice, not_indexed, task_failed, words_for_now
+from assistant.index.search_notices import SearchNotice, not_indexed, task_failed, words_for_now
 from assistant.index.sync import Synchroniser, SyncResult
 from assistant.index.text.full_text import FullText
 from assistant.index.vectors.chroma import remove_vector_files
@@ -65,8 +65,8 @@ class Upkeep:
         self.is_meaning_settled = asyncio.Event()
         """Set when vectors can be searched, or cannot for now."""
         self.is_meaning_open = False
-        self.text_notice: Notice | None = None
-        self.vector_notice: Notice | None = None
+        self.text_notice: SearchNotice | None = None
+        self.vector_notice: SearchNotice | None = None
 
     def start(self, is_watching: bool) -> None:
         """Begin to read files, make vectors and, if wanted, follow changes."""

@@ -34,7 +34,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class LineEdit:
     """The lines `[start:stop]` of the text before were replaced by `lines`."""
 
     start: int
@@ -57,7 +57,7 @@ class MemoryChange:
     turn_id: str
     compaction_id: str
     diff: str
-    edits: tuple[Edit, ...]
+    edits: tuple[LineEdit, ...]
     digest: str
     masked: tuple[str, ...] = ()
     snapshot: str | None = None
@@ -250,9 +250,9 @@ def _text_with(text: str, change: MemoryChange) -> str:
     return "".join(lines)
 
 
-def _edits(before: str, after: str) -> tuple[Edit, ...]:
+def _edits(before: str, after: str) -> tuple[LineEdit, ...]:
     old, new = log_lines(before), log_lines(after)
     return tuple(
-        Edit(stretch.start, stretch.stop, tuple(new[stretch.new_start : stretch.new_stop]))
+        LineEdit(stretch.start, stretch.stop, tuple(new[stretch.new_start : stretch.new_stop]))
         for stretch in changed_stretches(old, new)
     )

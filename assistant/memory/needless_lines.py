@@ -50,7 +50,7 @@ class TidyProposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparableLine:
     """A line and what it is compared by: pairs are many, so each is worked out once."""
 
     number: int
@@ -80,10 +80,10 @@ def needless_lines(note: Note) -> list[TidyProposal]:
     return [found[number] for number in sorted(found)]
 
 
-def comparable_lines(text: str) -> list[Line]:
+def comparable_lines(text: str) -> list[ComparableLine]:
     """The lines that say something by themselves: no headings, no code, none with others below it."""
     all_lines = text.split("\n")
-    found: list[Line] = []
+    found: list[ComparableLine] = []
     heading = ""
     for number, line in enumerate(read_lines(all_lines), 1):
         if line.heading:
@@ -93,12 +93,12 @@ def comparable_lines(text: str) -> list[Line]:
     return [line for line in found if line.key]
 
 
-def propose_line(note: Note, line: Line, stays: Line, reason: TidyReason) -> TidyProposal:
+def propose_line(note: Note, line: ComparableLine, stays: ComparableLine, reason: TidyReason) -> TidyProposal:
     """That this line could go, and because of which other."""
     return TidyProposal(note.name, line.number, line.text, stays.text, stays.number, reason)
 
 
-def _likely_pairs(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+def _likely_pairs(lines: Sequence[ComparableLine]) -> Iterator[tuple[ComparableLine, ComparableLine]]:
     """The pairs of a long file that can say the same, in order: those that share a rare word, a label or a date's rest.
 
     Two lines that are nearly the same share one of the rarest words of either.
@@ -114,7 +114,7 @@ def _likely_pairs(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
         yield from ((line, lines[other]) for other in sorted(others))
 
 
-def _whole_marks(line: Line) -> list[str]:
+def _whole_marks(line: ComparableLine) -> list[str]:
     """What two lines may share beside words: their key, their label, what they say without dates."""
     label = [f"label {line.label}"] if line.label else []
     return [f"key {line.key}", *label, *([f"undated {line.undated}"] if line.dates else [])]
@@ -125,7 +125,7 @@ def _after(indexes: Sequence[int], index: int) -> Sequence[int]:
     return indexes[start : start + _MAX_PARTNERS]
 
 
-def _compare(note: Note, earlier: Line, later: Line) -> TidyProposal | None:
+def _compare(note: Note, earlier: ComparableLine, later: ComparableLine) -> TidyProposal | None:
     if earlier.key == later.key:
         return propose_line(note, later, earlier, "says the same")
     is_twin = bool(earlier.dates and later.dates) and earlier.undated == later.undated
@@ -138,7 +138,7 @@ def _compare(note: Note, earlier: Line, later: Line) -> TidyProposal | None:
     return None
 
 
-def _is_near(first: Line, second: Line) -> bool:
+def _is_near(first: ComparableLine, second: ComparableLine) -> bool:
     """True where the words are nearly the same and no number and no denial tells the two apart."""
     small, large = (first, second) if len(first.terms) <= len(second.terms) else (second, first)
     if len(small.terms) < max(_MIN_TERMS, _COVERED * len(large.terms)) or small.is_denial != large.is_denial:
@@ -150,11 +150,11 @@ def _is_near(first: Line, second: Line) -> bool:
     return shared == len(small.terms) or (shared >= _NEAR * union and small.numbers == large.numbers)
 
 
-def _line(number: int, text: str, heading: str) -> Line:
+def _line(number: int, text: str, heading: str) -> ComparableLine:
     said = without_bullet(text)
     key, terms = key_of(said), frozenset(every_term(said))
     label = _LABEL.fullmatch(key)
-    return Line(
+    return ComparableLine(
         number=number,
         text=text,
         key=key,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
 from assistant.memory.forgotten import ForgottenLines
-from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
+from assistant.memory.line_edits import new_lines_of, with_line_replaced, with_lines_under
 from assistant.memory.log import MemoryChange, MemoryLog, Origin, digest_of
 from assistant.memory.merge import merge
 from assistant.storage.atomic_io import hold_lock, read_plain_file, replace_file

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.config.resources import resource_folder
-from assistant.memory.log import Edit, MemoryChange, MemoryLog, log_lines
+from assistant.memory.log import LineEdit, MemoryChange, MemoryLog, log_lines
 from assistant.memory.notes import OUTSIDE_WRITER
 
 TEMPLATE_WRITER = "template"
@@ -66,11 +66,11 @@ def writer_of(log: MemoryLog, change: MemoryChange, *, is_first: bool) -> str:
 class _Found:
     """The edit that wrote a line, and the line's place among those it wrote."""
 
-    edit: Edit
+    edit: LineEdit
     place: int
 
 
-def _edit_of(edits: Sequence[Edit], index: int) -> _Found | int:
+def _edit_of(edits: Sequence[LineEdit], index: int) -> _Found | int:
     """The edit that wrote the line at `index`, or the line's index before the edits."""
     shift = 0
     for edit in edits:
@@ -83,7 +83,7 @@ def _edit_of(edits: Sequence[Edit], index: int) -> _Found | int:
     return index - shift
 
 
-def _replaced(before: Sequence[str], edit: Edit, place: int) -> tuple[str, ...]:
+def _replaced(before: Sequence[str], edit: LineEdit, place: int) -> tuple[str, ...]:
     """The line opposite where as many came as went, else all that went."""
     gone = [line.rstrip("\n") for line in before[edit.start : edit.stop]]
     if len(gone) == len(edit.lines):

@@ -13,7 +13,7 @@ from agentscope.model import ChatModelBase
 from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.tokens import Vocabulary, vocabulary_for
-from assistant.models.detect import PLACES, LocalServer, Place, look_up_local_servers
+from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
@@ -87,7 +87,7 @@ class ChatModel:
             await self.model.client.close()
 
 
-async def connect_model(settings: Settings, places: Sequence[Place] = PLACES) -> ChatModel:
+async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
     """The model the settings ask for; with `auto`: a key, else an address or a server on loopback, else offline.
 
     Nothing is asked of a model here, only what a server lists. Raises `SettingsError` when a key or name is missing and
@@ -133,7 +133,7 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
     )
 
 
-async def _connect_first(settings: Settings, places: Sequence[Place]) -> ChatModel:
+async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> ChatModel:
     key = settings.api_key.get_secret_value()
     if settings.base_url and not _is_openai(settings.base_url):
         is_dashscope = "aliyuncs.com" in settings.base_url or "compatible-mode" in settings.base_url

@@ -13,7 +13,7 @@ from agentscope.tool import ToolChoice
 from assistant.config.prompts import Language, render
 from assistant.errors import ModelError
 from assistant.messages.blocks import Block, TextBlock, ToolCallBlock, UserMsg, call_arguments
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 
 TOOL_NAME = "connection_check"
 _WAIT_SECONDS = 90.0
@@ -46,7 +46,7 @@ async def test_connection(
         reply = await _ask(chat, render("connection_reply", language), None, wait_seconds)
         reply_seconds = time.monotonic() - started
     except (ModelError, TimeoutError) as error:
-        return ConnectionTest(problem=_told(error, wait_seconds))
+        return ConnectionTest(problem=_problem_of(error, wait_seconds))
     text = "".join(block.text for block in reply if isinstance(block, TextBlock)).strip()
     if not text:
         return ConnectionTest(reply_seconds=reply_seconds, problem=f"{chat.name} answered with nothing.")
@@ -68,7 +68,7 @@ async def _test_tool(
         if not called:
             problem = _no_call(chat.name, has_tried=bool(calls))
     except (ModelError, TimeoutError) as error:
-        problem = f"{chat.name} answers, but not when it is given a tool: {_told(error, wait_seconds)}"
+        problem = f"{chat.name} answers, but not when it is given a tool: {_problem_of(error, wait_seconds)}"
     return ConnectionTest(so_far.reply, so_far.reply_seconds, called, time.monotonic() - started, problem)
 
 
@@ -98,7 +98,7 @@ def _no_call(name: str, has_tried: bool) -> str:
     return f"{name} answers but calls no tools. It can chat; files, commands and memory need a model that calls tools."
 
 
-def _told(error: Exception, wait_seconds: float) -> str:
+def _problem_of(error: Exception, wait_seconds: float) -> str:
     if isinstance(error, TimeoutError):
         return f"No answer within {wait_seconds:.0f} seconds."
     return str(error)

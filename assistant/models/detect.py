@@ -13,7 +13,7 @@ from assistant.models.server_report import direct_client, list_models
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerPlace:
     """Where a server of a kind listens by default."""
 
     name: str
@@ -21,11 +21,11 @@ class Place:
 
 
 PLACES = (
-    Place("Ollama", 11434),
-    Place("LM Studio", 1234),
-    Place("llama-server", 8080),
-    Place("Jan", 1337),
-    Place("vLLM", 8000),
+    ServerPlace("Ollama", 11434),
+    ServerPlace("LM Studio", 1234),
+    ServerPlace("llama-server", 8080),
+    ServerPlace("Jan", 1337),
+    ServerPlace("vLLM", 8000),
 )
 LOOK_SECONDS = 0.3
 
@@ -46,7 +46,7 @@ class LocalServer:
 class Probe:
     """One place that was tried; `server` is there when the outcome is `models`."""
 
-    place: Place
+    place: ServerPlace
     outcome: Outcome
     server: LocalServer | None = None
 
@@ -70,7 +70,7 @@ class LookUp:
 
 
 async def look_up_local_servers(
-    timeout_seconds: float = LOOK_SECONDS, places: Sequence[Place] = PLACES, host: str = "127.0.0.1"
+    timeout_seconds: float = LOOK_SECONDS, places: Sequence[ServerPlace] = PLACES, host: str = "127.0.0.1"
 ) -> LookUp:
     """Try every place at the same time; takes `timeout_seconds` at most, however silent they are."""
     async with direct_client(timeout_seconds) as client:
@@ -78,7 +78,7 @@ async def look_up_local_servers(
     return LookUp(tuple(probes))
 
 
-async def _probe(client: httpx.AsyncClient, host: str, place: Place, timeout_seconds: float) -> Probe:
+async def _probe(client: httpx.AsyncClient, host: str, place: ServerPlace, timeout_seconds: float) -> Probe:
     base_url = f"http://{host}:{place.port}/v1"
     try:
         async with asyncio.timeout(timeout_seconds):

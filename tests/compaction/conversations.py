@@ -10,7 +10,7 @@ from itertools import count
 from assistant.compaction.budget import Guards
 from assistant.compaction.pipeline import CompactionRequest
 from assistant.compaction.policy import CompactionPolicy, policy_for
-from assistant.compaction.shorten.tool_results import ArtifactPlace
+from assistant.compaction.shorten.result_limits import ArtifactPlace
 from assistant.messages.blocks import (
     AssistantMsg,
     Block,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assistant.compaction.budget import Guards
 from assistant.compaction.pipeline import CompactionRequest, Outcome
-from assistant.compaction.shorten.tool_results import shorten_results
+from assistant.compaction.shorten.result_limits import shorten_results
 from assistant.compaction.split import has_whole_pairs
 from assistant.errors import ModelError
 from assistant.messages.blocks import (

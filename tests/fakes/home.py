@@ -13,7 +13,7 @@ from assistant.conversation.conversation import Conversation
 from assistant.conversation.trash import Trash
 from assistant.messages.blocks import TextBlock, ToolCallBlock
 from assistant.messages.events import Event, TextDelta
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 from assistant.models.scripted import ScriptedModel
 
 SUMMARY = "\n\n".join(

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.index.chunker import JournalText
 from assistant.index.memory_index import IndexStatus, SearchAnswer
-from assistant.index.notices import LATE, NO_EMBEDDER, NO_INDEX, NOT_OWNER
+from assistant.index.search_notices import LATE, NO_EMBEDDER, NO_INDEX, NOT_OWNER
 from assistant.index.vectors.chroma import Backend
 from assistant.index.vectors.embeddings import OfflineEmbedder, Vectors
 from tests.index.fakes import HashEmbedder

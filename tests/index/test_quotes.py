@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.index.chunker import JournalText
-from assistant.index.quotes import Place, Quote, QuotedRow, Sentence, make_quote, sentences_of, share_of, wants_meaning
+from assistant.index.quotes import (
+    Quote,
+    QuotedRow,
+    QuotePlace,
+    Sentence,
+    make_quote,
+    sentences_of,
+    share_of,
+    wants_meaning,
+)
 from assistant.index.search import SNIPPET_CHARS, SearchHit
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, write
@@ -25,7 +34,7 @@ def hit_of(text: str, message_ids: tuple[str, ...] = ()) -> SearchHit:
 def quote_of(text: str, *terms: str, scores: list[float] | None = None) -> list[tuple[int, str, bool]]:
     """Line, text and mark of each row of the quote."""
     hit = hit_of(text)
-    quote = make_quote(hit, sentences_of(hit, terms), scores, terms, lambda one: Place(hit.first_line + one.line))
+    quote = make_quote(hit, sentences_of(hit, terms), scores, terms, lambda one: QuotePlace(hit.first_line + one.line))
     return [(row.place.line, row.text, row.is_answer) for row in quote.rows]
 
 
@@ -99,10 +108,10 @@ async def test_a_sentence_of_a_conversation_has_its_line_and_its_speaker(tmp_pat
         known = await index.quote("Where does my sister live?", answer.hits, {"m3"})
         nothing = await index.quote("Where does my sister live?", answer.hits, {"m1", "m2", "m3"})
     assert quotes[0].rows == (
-        QuotedRow(Place(3, "user"), "Hello.", False),
-        QuotedRow(Place(3, "user"), "My sister lives in Oslo.", True),
-        QuotedRow(Place(7, "assistant"), "Noted: your sister lives in Oslo.", True),
-        QuotedRow(Place(9, "user"), "Where does my sister live?", False),
+        QuotedRow(QuotePlace(3, "user"), "Hello.", False),
+        QuotedRow(QuotePlace(3, "user"), "My sister lives in Oslo.", True),
+        QuotedRow(QuotePlace(7, "assistant"), "Noted: your sister lives in Oslo.", True),
+        QuotedRow(QuotePlace(9, "user"), "Where does my sister live?", False),
     )
     assert [row.place.line for row in known[0].rows] == [3, 3, 7]
     assert nothing == ()
@@ -140,5 +149,5 @@ async def test_a_line_of_a_note_is_that_of_the_file(tmp_path: Path) -> None:
         "2026-11-29",
         "note",
         1.0,
-        (QuotedRow(Place(3), "- Train at nine.", False), QuotedRow(Place(4), "- Hotel Alma.", True)),
+        (QuotedRow(QuotePlace(3), "- Train at nine.", False), QuotedRow(QuotePlace(4), "- Hotel Alma.", True)),
     )

@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.index.chunker import Chunk, ChunkKind
-from assistant.index.question import Question
-from assistant.index.search import Candidate, Grounds, fuse, make_snippet, rate_candidates, select_hits, word_trust
-from assistant.index.vectors.calibration import Calibration, Evidence, calibrate, direction_of
+from assistant.index.question import SearchQuestion
+from assistant.index.search import (
+    Candidate,
+    RankingInputs,
+    fuse,
+    make_snippet,
+    rate_candidates,
+    select_hits,
+    word_trust,
+)
+from assistant.index.vectors.calibration import Calibration, MatchSignals, calibrate, direction_of
 
 CALIBRATION = Calibration(
     unrelated=0.1,
@@ -23,8 +31,8 @@ CALIBRATION = Calibration(
 )
 
 
-def asked(*terms: str) -> Question:
-    return Question(" ".join(terms), terms, ())
+def asked(*terms: str) -> SearchQuestion:
+    return SearchQuestion(" ".join(terms), terms, ())
 
 
 def chunk(text: str, first: int = 1, last: int = 1, path: str = "memory/a.md", kind: ChunkKind = "note") -> Chunk:
@@ -76,22 +84,22 @@ def test_the_same_words_and_overlapping_places_are_one_hit() -> None:
         3: chunk("c\nd\ne\nf", 3, 6),
         4: chunk("a\nb\nc", 1, 3, "memory/copy.md"),
     }
-    grounds = Grounds(asked("a"), dict.fromkeys(chunks, 1.0), dict.fromkeys(chunks, 0.5), CALIBRATION)
-    hits = select_hits([Candidate(number, 1.0) for number in chunks], chunks, grounds, 5, 0.1)
+    inputs = RankingInputs(asked("a"), dict.fromkeys(chunks, 1.0), dict.fromkeys(chunks, 0.5), CALIBRATION)
+    hits = select_hits([Candidate(number, 1.0) for number in chunks], chunks, inputs, 5, 0.1)
     assert [(hit.path, hit.first_line) for hit in hits] == [("memory/a.md", 1), ("memory/a.md", 3)]
 
 
 def test_hits_below_the_score_and_chunks_that_have_gone_are_left_out() -> None:
     candidates = [Candidate(1, 1.0), Candidate(2, 0.9), Candidate(3, 0.8)]
     chunks = {1: chunk("yes"), 2: chunk("no", 2, 2)}
-    grounds = Grounds(asked("yes"), {1: 0.8, 2: 0.0}, {1: 0.5, 2: 0.0, 3: 0.5}, CALIBRATION)
-    (hit,) = select_hits(candidates, chunks, grounds, 5, 0.2)
+    inputs = RankingInputs(asked("yes"), {1: 0.8, 2: 0.0}, {1: 0.5, 2: 0.0, 3: 0.5}, CALIBRATION)
+    (hit,) = select_hits(candidates, chunks, inputs, 5, 0.2)
     assert (hit.text, hit.relevance) == ("yes", 1.0)
 
 
 def test_without_an_embedder_relevance_is_the_share_of_terms() -> None:
-    grounds = Grounds(asked("yes"), {1: 0.42}, {}, None)
-    hits = select_hits([Candidate(1, 1.0)], {1: chunk("yes")}, grounds, 5, 0.1)
+    inputs = RankingInputs(asked("yes"), {1: 0.42}, {}, None)
+    hits = select_hits([Candidate(1, 1.0)], {1: chunk("yes")}, inputs, 5, 0.1)
     assert [hit.relevance for hit in hits] == [0.42]
 
 
@@ -117,15 +125,15 @@ def test_a_snippet_is_never_longer_than_asked(text: str, terms: list[str], limit
 def test_beside_a_sure_answer_a_less_sure_one_counts_for_more() -> None:
     chunks = {1: chunk("sure"), 2: chunk("half", 5, 5)}
     candidates = [Candidate(1, 1.0), Candidate(2, 0.5)]
-    grounds = Grounds(asked("sure"), {1: 1.0, 2: 0.05}, {1: 0.5, 2: 0.3}, CALIBRATION)
-    assert rate_candidates(candidates, chunks, grounds) == {1: 1.0, 2: pytest.approx(0.3125)}
-    assert rate_candidates(candidates[1:], chunks, grounds) == {2: pytest.approx(0.0625)}
+    inputs = RankingInputs(asked("sure"), {1: 1.0, 2: 0.05}, {1: 0.5, 2: 0.3}, CALIBRATION)
+    assert rate_candidates(candidates, chunks, inputs) == {1: 1.0, 2: pytest.approx(0.3125)}
+    assert rate_candidates(candidates[1:], chunks, inputs) == {2: pytest.approx(0.0625)}
 
 
 def test_across_two_scripts_meaning_alone_may_answer_by_the_scale_of_its_direction() -> None:
-    def rated(question: Question, text: str) -> dict[int, float]:
-        grounds = Grounds(question, {}, {1: 0.45}, CALIBRATION)
-        return rate_candidates([Candidate(1, 1.0)], {1: chunk(text)}, grounds)
+    def rated(question: SearchQuestion, text: str) -> dict[int, float]:
+        inputs = RankingInputs(question, {}, {1: 0.45}, CALIBRATION)
+        return rate_candidates([Candidate(1, 1.0)], {1: chunk(text)}, inputs)
 
     assert rated(asked("她喜欢喝什么茶"), "She likes green tea") == {1: pytest.approx(1.0)}
     assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.625)}
@@ -140,20 +148,20 @@ def test_a_note_in_two_languages_can_be_asked_for_in_either() -> None:
 
 def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_find() -> None:
     related = [
-        [Evidence(0.5, 0.6), Evidence(0.0, 0.2)],
-        [Evidence(1.0, 0.5)],
-        [Evidence(0.0, 0.6, "from_cjk")],
-        [Evidence(0.0, 0.6, "to_cjk")],
+        [MatchSignals(0.5, 0.6), MatchSignals(0.0, 0.2)],
+        [MatchSignals(1.0, 0.5)],
+        [MatchSignals(0.0, 0.6, "from_cjk")],
+        [MatchSignals(0.0, 0.6, "to_cjk")],
     ]
     unrelated = [
-        [Evidence(0.0, 0.1)],
-        [Evidence(0.1, 0.2)],
-        [Evidence(0.0, 0.15, "from_cjk")],
-        [Evidence(0.0, 0.2, "to_cjk")],
+        [MatchSignals(0.0, 0.1)],
+        [MatchSignals(0.1, 0.2)],
+        [MatchSignals(0.0, 0.15, "from_cjk")],
+        [MatchSignals(0.0, 0.2, "to_cjk")],
     ]
     found = calibrate(related, unrelated)
     assert (found.unrelated, found.related) == (pytest.approx(0.175), pytest.approx(0.6))
-    assert found.relevance(Evidence(0.1, 0.2)) == pytest.approx(0.1, abs=0.01)
-    assert found.relevance(Evidence(0.0, 0.15, "from_cjk")) == pytest.approx(0.1)
-    assert found.relevance(Evidence(0.0, 0.2, "to_cjk")) == pytest.approx(0.1)
-    assert found.relevance(Evidence(1.0, 0.6)) > 1.0
+    assert found.relevance(MatchSignals(0.1, 0.2)) == pytest.approx(0.1, abs=0.01)
+    assert found.relevance(MatchSignals(0.0, 0.15, "from_cjk")) == pytest.approx(0.1)
+    assert found.relevance(MatchSignals(0.0, 0.2, "to_cjk")) == pytest.approx(0.1)
+    assert found.relevance(MatchSignals(1.0, 0.6)) > 1.0

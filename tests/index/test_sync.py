@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.index.question import Question
+from assistant.index.question import SearchQuestion
 from assistant.index.sync import Synchroniser, SyncResult
 from assistant.index.text.full_text import FullText
 from tests.index.homes import write
@@ -28,7 +28,7 @@ class Home:
         return self._synchroniser.sync(lambda done, total: None, lambda: should_stop)
 
     def found(self, *terms: str) -> list[str]:
-        ids = [hit.chunk_id for hit in self.full_text.rank(Question("", terms, ()))]
+        ids = [hit.chunk_id for hit in self.full_text.rank(SearchQuestion("", terms, ()))]
         chunks = self.full_text.chunks(ids)
         return [chunks[chunk_id].path for chunk_id in ids]
 

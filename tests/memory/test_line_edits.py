@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.memory.lines import new_lines_of, with_line_replaced, with_lines_under
+from assistant.memory.line_edits import new_lines_of, with_line_replaced, with_lines_under
 
 TEXT = "# Memory\n\n## Tea\n\n- green\n\n## Work ##\n\n- Python\n\n### Tools\n\n- ruff\n"
 

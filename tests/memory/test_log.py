@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assistant.memory.log import Edit, MemoryChange, MemoryLog, Origin, digest_of
+from assistant.memory.log import LineEdit, MemoryChange, MemoryLog, Origin, digest_of
 from assistant.text.redaction import mask_secrets
 
 AT = "2026-05-02T12:00:00.000+08:00"
@@ -34,7 +34,7 @@ def test_a_change_says_who_why_when_and_what(tmp_path: Path) -> None:
         turn_id="turn",
         compaction_id="compaction",
         diff="--- USER.md\n+++ USER.md\n@@ -1,2 +1,3 @@\n - tea\n+- coffee\n ",
-        edits=(Edit(1, 1, ("- coffee\n",)),),
+        edits=(LineEdit(1, 1, ("- coffee\n",)),),
         digest=digest_of(b"- tea\n- coffee\n"),
     )
     assert MemoryLog(tmp_path / "memory_log.jsonl").change("c2") == change
@@ -69,7 +69,7 @@ def test_two_logs_on_one_file_see_what_the_other_wrote(tmp_path: Path) -> None:
     record(first, "a\n", "c1")
     record(second, "a\nb\n", "c2")
     change = record(first, "a\nb\nc\n", "c3")
-    assert change.edits == (Edit(2, 2, ("c\n",)),)
+    assert change.edits == (LineEdit(2, 2, ("c\n",)),)
     assert [known.change_id for known in second.history("USER.md")] == ["c1", "c2", "c3"]
 
 

@@ -11,8 +11,8 @@ from agentscope.model import ChatResponse
 from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.blocks import UserMsg, block_text
-from assistant.models.chat import ChatModel, connect_compactor, connect_model
-from assistant.models.detect import Place
+from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
+from assistant.models.detect import ServerPlace
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply
@@ -32,7 +32,7 @@ async def connect(**values: object) -> ChatModel:
 
 async def test_without_a_key_and_a_server_the_offline_assistant_answers_and_says_what_was_tried():
     port = free_port()
-    chat = await connect_model(settings(), [Place("Ollama", port)])
+    chat = await connect_model(settings(), [ServerPlace("Ollama", port)])
 
     assert (chat.provider, chat.name, chat.is_language_model, chat.is_fit_for_summaries) == (
         "offline",
@@ -46,7 +46,9 @@ async def test_without_a_key_and_a_server_the_offline_assistant_answers_and_says
 
 async def test_without_a_key_the_first_server_with_models_answers():
     with StrictProvider(SequencePlayer(Reply(text="Hello.")), models=("qwen3-8b",), window_tokens=12_000) as provider:
-        chat = await connect_model(settings(), [Place("Ollama", free_port()), Place("LM Studio", provider.port)])
+        chat = await connect_model(
+            settings(), [ServerPlace("Ollama", free_port()), ServerPlace("LM Studio", provider.port)]
+        )
         stream = await chat.model([UserMsg("user", "Hi")])
         assert not isinstance(stream, ChatResponse)
         chunks = [chunk async for chunk in stream]
@@ -65,7 +67,9 @@ async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
         StrictProvider(SequencePlayer(), models=("a-7b",)) as first,
         StrictProvider(SequencePlayer(), models=("b-7b", "c-7b")) as second,
     ):
-        chat = await connect_model(settings(model="c-7b"), [Place("A", first.port), Place("B", second.port)])
+        chat = await connect_model(
+            settings(model="c-7b"), [ServerPlace("A", first.port), ServerPlace("B", second.port)]
+        )
         await chat.close()
 
     assert (chat.name, chat.address) == ("c-7b", second.base_url)

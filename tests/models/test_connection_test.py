@@ -9,7 +9,7 @@ import pytest
 
 from assistant.config.settings import Settings
 from assistant.models import connection_test
-from assistant.models.chat import ChatModel, connect_model
+from assistant.models.chat_model import ChatModel, connect_model
 from assistant.models.connection_test import ConnectionTest
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import Player, StrictProvider

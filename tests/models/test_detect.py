@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from assistant.models.detect import LocalServer, Place, look_up_local_servers
+from assistant.models.detect import LocalServer, ServerPlace, look_up_local_servers
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 
@@ -37,11 +37,11 @@ async def test_every_place_is_tried_at_once_and_told_of():
         silent_port() as silent,
     ):
         places = [
-            Place("Refused", free_port()),
-            Place("Found", found.port),
-            Place("Empty", empty.port),
-            Place("Locked", locked.port),
-            Place("Silent", silent),
+            ServerPlace("Refused", free_port()),
+            ServerPlace("Found", found.port),
+            ServerPlace("Empty", empty.port),
+            ServerPlace("Locked", locked.port),
+            ServerPlace("Silent", silent),
         ]
         async with asyncio.timeout(3):
             look_up = await look_up_local_servers(0.3, places)
@@ -59,14 +59,14 @@ async def test_every_place_is_tried_at_once_and_told_of():
 async def test_a_server_of_something_else_is_no_model_server():
     with StrictProvider(SequencePlayer()) as provider:
         provider.extra_answers["/v1/models"] = {"hello": "I am a wiki"}
-        look_up = await look_up_local_servers(0.3, [Place("vLLM", provider.port)])
+        look_up = await look_up_local_servers(0.3, [ServerPlace("vLLM", provider.port)])
 
     assert look_up.servers == []
     assert look_up.describe().endswith(": at vLLM's port something else answers.")
 
 
 async def test_where_nothing_runs_it_says_so():
-    look_up = await look_up_local_servers(0.3, [Place("Ollama", free_port())])
+    look_up = await look_up_local_servers(0.3, [ServerPlace("Ollama", free_port())])
 
     assert look_up.describe().endswith(": nothing answered.")
 
@@ -75,6 +75,6 @@ async def test_a_proxy_from_the_environment_is_never_asked(monkeypatch: pytest.M
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
     with StrictProvider(SequencePlayer()) as provider:
-        look_up = await look_up_local_servers(1.0, [Place("vLLM", provider.port)])
+        look_up = await look_up_local_servers(1.0, [ServerPlace("vLLM", provider.port)])
 
     assert [server.models for server in look_up.servers] == [("strict-7b",)]

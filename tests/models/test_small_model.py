@@ -13,7 +13,7 @@ from agentscope.model import ChatResponse, FinishedReason
 from assistant.config.settings import Settings
 from assistant.errors import ContextOverflowError
 from assistant.messages.blocks import TextBlock, UserMsg
-from assistant.models.chat import ChatModel, connect_model, window_told_by
+from assistant.models.chat_model import ChatModel, connect_model, window_told_by
 from tests.models.small_model import WINDOW_TOKENS, SmallModel, missing_packages, serve_small_model
 from tests.source_files import ROOT
 

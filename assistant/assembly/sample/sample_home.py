@@ -20,7 +20,7 @@ from assistant.config.clock import Clock
 from assistant.config.prompts import Language
 from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.workspace import Workspace
 

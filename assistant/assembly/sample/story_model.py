@@ -14,7 +14,7 @@ from agentscope.tool import ToolChoice
 from assistant.assembly.sample.story import STORY_WINDOW_TOKENS, Story
 from assistant.config.prompts import Language
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
-from assistant.models.chat import ChatModel
+from assistant.models.chat_model import ChatModel
 from assistant.models.offline.offline_quotes import read_answers, write_quotes
 from assistant.models.offline.texts import TEXTS
 from assistant.models.providers.call_ids import fresh_call_id

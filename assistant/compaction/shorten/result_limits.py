@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from assistant.compaction.budget import level_within
 from assistant.compaction.policy import RECENT_RESULTS_RATIO, CompactionPolicy
 from assistant.compaction.shorten.artifact_reference import (
     ArtifactReader,
@@ -213,21 +214,10 @@ def _fit_together(
         sizes = [counter.block(result.block) for result in recent]
         if sum(sizes) <= budget_tokens:
             return
-        level = _water_level(sorted(sizes), round(budget_tokens * _FIT_SHARE))
+        level = level_within(sizes, round(budget_tokens * _FIT_SHARE))
         for result, size in zip(recent, sizes, strict=True):
             if size > level:
                 result.cut(max(policy.old_max_bytes, result.shown_bytes * level // size), policy, place)
-
-
-def _water_level(ascending: Sequence[int], budget: int) -> int:
-    """The level to which sizes must be cut so that their sum fits the budget."""
-    rest = budget
-    for index, size in enumerate(ascending):
-        level = rest // (len(ascending) - index)
-        if size > level:
-            return level
-        rest -= size
-    return ascending[-1]
 
 
 def _replace_blocks(messages: list[Msg], changed: Sequence[_Result]) -> list[Msg]:

@@ -75,24 +75,24 @@ class Changes:
         """Note that so many vectors were put into the store."""
         self._count_up("written_vectors", count)
 
-    def mark_embedded(self, chunks: Iterable[PendingChunk], commonness: Iterable[float]) -> None:
+    def mark_embedded(self, chunks: Iterable[PendingChunk], mean_cosines: Iterable[float]) -> None:
         """Note that the vectors of these chunks stand in the store, unless a chunk changed meanwhile."""
         self._connection.executemany(
-            "UPDATE chunks SET is_pending = 0, commonness = ? WHERE key = ? AND digest = ?",
-            [(common, chunk.key, chunk.digest) for chunk, common in zip(chunks, commonness, strict=True)],
+            "UPDATE chunks SET is_pending = 0, mean_cosine = ? WHERE key = ? AND digest = ?",
+            [(cosine, chunk.key, chunk.digest) for chunk, cosine in zip(chunks, mean_cosines, strict=True)],
         )
 
     def begin_space(self, name: str) -> None:
         """Note whose vectors are used from now on; what was read from those of another model is forgotten."""
         row = self._connection.execute("SELECT value FROM facts WHERE name = 'space'").fetchone()
         if row != (name,):
-            self._connection.execute("UPDATE chunks SET commonness = NULL")
+            self._connection.execute("UPDATE chunks SET mean_cosine = NULL")
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('space', ?)", (name,))
 
     def mark_present(self, keys: Iterable[str]) -> None:
-        """Note that the vectors of these chunks are in the store; one whose commonness is not known is made again."""
+        """Note that the vectors of these chunks are in the store; one whose mean_cosine is not known is made again."""
         self._connection.executemany(
-            "UPDATE chunks SET is_pending = 0 WHERE key = ? AND commonness IS NOT NULL", [(key,) for key in keys]
+            "UPDATE chunks SET is_pending = 0 WHERE key = ? AND mean_cosine IS NOT NULL", [(key,) for key in keys]
         )
 
     def mark_pending(self, keys: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from assistant.index.chunker import CHUNKER_VERSION, Chunk, ChunkKind
 from assistant.index.text.terms import TERMS_VERSION
 from assistant.index.vectors.calibration_texts import SAMPLES_VERSION
 
-_VERSION = f"3/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
+_VERSION = f"4/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sources (
@@ -20,13 +20,13 @@ CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, key TEXT NOT NULL UNIQUE, digest TEXT NOT NULL,
     heading TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL,
     kind TEXT NOT NULL, day TEXT NOT NULL, session_id TEXT NOT NULL, message_ids TEXT NOT NULL,
-    is_pending INTEGER NOT NULL, commonness REAL
+    is_pending INTEGER NOT NULL, mean_cosine REAL
 );
 CREATE INDEX chunks_by_source ON chunks (source_id);
 CREATE INDEX chunks_by_day ON chunks (day);
 CREATE INDEX chunks_without_vector ON chunks (id) WHERE kind = 'tool_result';
 CREATE INDEX chunks_pending ON chunks (id) WHERE is_pending = 1;
-CREATE INDEX chunks_embedded ON chunks (key, commonness) WHERE is_pending = 0;
+CREATE INDEX chunks_embedded ON chunks (key, mean_cosine) WHERE is_pending = 0;
 CREATE TABLE removed_keys (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='porter unicode61 remove_diacritics 2');
 """
@@ -62,7 +62,7 @@ class EmbeddedChunk:
     """A chunk whose vector is made."""
 
     id: int
-    commonness: float
+    mean_cosine: float
     """How near its vector is to just any question."""
 
 

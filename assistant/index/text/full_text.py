@@ -13,7 +13,7 @@ from pathlib import Path
 from assistant.errors import IndexingError
 from assistant.index.chunker import Chunk
 from assistant.index.dates import DateRange
-from assistant.index.question import Question
+from assistant.index.question import SearchQuestion
 from assistant.index.text.changes import Changes
 from assistant.index.text.chunk_rows import (
     CHUNK_COLUMNS,
@@ -163,7 +163,7 @@ class FullText:
                     raise
                 self._writer.execute("COMMIT")
             except sqlite3.DatabaseError as error:
-                raise _told(self.path, error) from None
+                raise _index_error(self.path, error) from None
             self._counts = None
             if changes.has_new_words:
                 self._document_counts = {}
@@ -180,7 +180,7 @@ class FullText:
             changes.merge()
         self._maintain("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def rank(self, question: Question, limit: int = 200) -> list[WordHit]:
+    def rank(self, question: SearchQuestion, limit: int = 200) -> list[WordHit]:
         """Chunks by BM25, best first; a day that is asked for weighs as much as the rarest word of the question."""
         scores: dict[int, float] = {}
         if phrases := [*question.terms, *question.days]:
@@ -201,7 +201,7 @@ class FullText:
         ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [WordHit(chunk_id, score) for chunk_id, score in ordered[:limit]]
 
-    def shares(self, question: Question, chunk_ids: Sequence[int]) -> dict[int, float]:
+    def shares(self, question: SearchQuestion, chunk_ids: Sequence[int]) -> dict[int, float]:
         """For each chunk the share of the question's terms and days that stand in it, each weighted by its rarity."""
         total = 0.0
         found = dict.fromkeys(chunk_ids, 0.0)
@@ -231,7 +231,7 @@ class FullText:
             return {}
         rows = self._read(
             # Named, or SQLite takes the index of the keys alone and reads each chunk with its text.
-            "SELECT key, id, commonness FROM chunks INDEXED BY chunks_embedded "
+            "SELECT key, id, mean_cosine FROM chunks INDEXED BY chunks_embedded "
             f"WHERE is_pending = 0 AND key IN ({_marks(keys)})",
             keys,
         )
@@ -269,7 +269,7 @@ class FullText:
                 self._writer = self._connect_writer()
             return self._connect_reader()
         except sqlite3.DatabaseError as error:
-            raise _told(self.path, error) from None
+            raise _index_error(self.path, error) from None
 
     def _connect_writer(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -307,7 +307,7 @@ class FullText:
             try:
                 return self._reader.execute(sql, tuple(values)).fetchall()
             except sqlite3.DatabaseError as error:
-                raise _told(self.path, error) from None
+                raise _index_error(self.path, error) from None
 
     def _count(self, sql: str, values: Sequence[object] = ()) -> int:
         return int(self._read(sql, values)[0][0])
@@ -320,7 +320,7 @@ class FullText:
                 for statement in statements:
                     self._writer.execute(statement).fetchall()
             except sqlite3.DatabaseError as error:
-                raise _told(self.path, error) from None
+                raise _index_error(self.path, error) from None
 
     def _rarity(self, count: int) -> float:
         """BM25's weight of a word that `count` chunks have."""
@@ -333,7 +333,7 @@ class FullText:
             self._document_counts[term] = known
         return known
 
-    def _day_weight(self, question: Question, days: DateRange) -> float:
+    def _day_weight(self, question: SearchQuestion, days: DateRange) -> float:
         count = self._count("SELECT count(*) FROM chunks WHERE day BETWEEN ? AND ?", _bounds(days))
         words = [self._rarity(self._document_count(term)) for term in question.terms]
         return max(self._rarity(count), *words, 1.0)
@@ -397,7 +397,7 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _told(path: Path, error: sqlite3.DatabaseError) -> Exception:
+def _index_error(path: Path, error: sqlite3.DatabaseError) -> Exception:
     """What to raise: the file's state in words, or the error itself where the program is wrong and not the file."""
     # The low byte is the kind, the others are its detail.
     if isinstance(error, sqlite3.ProgrammingError) or error.sqlite_errorcode & 0xFF not in _UNUSABLE:

@@ -41,7 +41,7 @@ def direction_of(question: str, text: str) -> Direction:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class MatchSignals:
     """What one chunk has of a question."""
 
     share: float
@@ -72,20 +72,20 @@ class Calibration:
     low_to_cjk: float
     high_to_cjk: float
 
-    def relevance(self, evidence: Evidence) -> float:
+    def relevance(self, signals: MatchSignals) -> float:
         """How well a chunk answers; below 0 for less than nothing, above 1 for more than enough."""
-        closeness = CLOSENESS_WEIGHT * self._closeness(evidence.cosine)
-        within = (evidence.share + closeness - self.low) / (self.high - self.low)
-        if evidence.cosine is None or evidence.direction == "within":
+        closeness = CLOSENESS_WEIGHT * self._closeness(signals.cosine)
+        within = (signals.share + closeness - self.low) / (self.high - self.low)
+        if signals.cosine is None or signals.direction == "within":
             return within
-        is_from_cjk = evidence.direction == "from_cjk"
+        is_from_cjk = signals.direction == "from_cjk"
         low = self.low_from_cjk if is_from_cjk else self.low_to_cjk
         high = self.high_from_cjk if is_from_cjk else self.high_to_cjk
         return max(within, (closeness - low) / (high - low))
 
-    def sentence_relevance(self, evidence: Evidence) -> float:
+    def sentence_relevance(self, signals: MatchSignals) -> float:
         """How well the nearest of many sentences answers, as `relevance` tells it: among many one is always near."""
-        above = self.relevance(evidence) - _NEAREST_SENTENCE
+        above = self.relevance(signals) - _NEAREST_SENTENCE
         return DEFAULT_SCORE + above * (1.0 - DEFAULT_SCORE) / (1.0 - _NEAREST_SENTENCE)
 
     def _closeness(self, cosine: float | None) -> float:
@@ -95,14 +95,14 @@ class Calibration:
         return max(cosine - self.unrelated, 0.0) / max(self.related - self.unrelated, _LEAST_SPREAD)
 
 
-def calibrate(related: Sequence[Sequence[Evidence]], unrelated: Sequence[Sequence[Evidence]]) -> Calibration:
+def calibrate(related: Sequence[Sequence[MatchSignals]], unrelated: Sequence[Sequence[MatchSignals]]) -> Calibration:
     """The numbers of an embedder, from the best chunks of questions that have an answer and of those that have none."""
     middle = float(np.median([_best_cosine(chunks) for chunks in unrelated]))
     high = float(np.median([_best_cosine(chunks) for chunks in related]))
     spread = max(high - middle, _LEAST_SPREAD)
 
     def scale(direction: Direction) -> _Scale:
-        def best(chunks: Sequence[Evidence]) -> float:
+        def best(chunks: Sequence[MatchSignals]) -> float:
             return max(_reach(chunk, middle, spread) for chunk in chunks)
 
         return _scale(related, unrelated, direction, best)
@@ -117,7 +117,7 @@ class _Scale:
     high: float
 
 
-def _reach(chunk: Evidence, middle: float, spread: float) -> float:
+def _reach(chunk: MatchSignals, middle: float, spread: float) -> float:
     """The x of `Calibration`."""
     share = chunk.share if chunk.direction == "within" else 0.0
     cosine = middle if chunk.cosine is None else chunk.cosine
@@ -125,10 +125,10 @@ def _reach(chunk: Evidence, middle: float, spread: float) -> float:
 
 
 def _scale(
-    related: Sequence[Sequence[Evidence]],
-    unrelated: Sequence[Sequence[Evidence]],
+    related: Sequence[Sequence[MatchSignals]],
+    unrelated: Sequence[Sequence[MatchSignals]],
     direction: Direction,
-    best: Callable[[Sequence[Evidence]], float],
+    best: Callable[[Sequence[MatchSignals]], float],
 ) -> _Scale:
     something, nothing = (
         [best(chunks) for chunks in questions if chunks and chunks[0].direction == direction]
@@ -141,7 +141,7 @@ def _scale(
     return _Scale((bar - DEFAULT_SCORE * high) / (1.0 - DEFAULT_SCORE), high)
 
 
-def _best_cosine(chunks: Sequence[Evidence]) -> float:
+def _best_cosine(chunks: Sequence[MatchSignals]) -> float:
     return max((chunk.cosine for chunk in chunks if chunk.cosine is not None), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""What all questions, and all texts, have in common for an embedder: cosines tell more without it (pure)."""
+"""Mean-centring: cosines of an embedder without what all questions and all texts have in common (pure)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Centring:
     question: _Vectors
     text: _Vectors
 
-    def commonness(self, texts: _Vectors) -> _Vectors:
-        """For each text how near it is to just any question, from an ordinary text on."""
+    def mean_cosines(self, texts: _Vectors) -> _Vectors:
+        """For each text the cosine of its vector from the mean text with the mean question."""
         return ((texts - self.text) @ self.question).astype(np.float32)
 
-    def generality(self, question: _Vectors) -> float:
-        """How near the question is to just any text."""
+    def mean_cosine(self, question: _Vectors) -> float:
+        """The cosine of the question with the mean text."""
         return float(question @ self.text)

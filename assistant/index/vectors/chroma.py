@@ -83,13 +83,13 @@ class ChromaStore:
         self._space = space
         self._prefix = f"{owner}-chunks-" if owner else "chunks-"
         self._name = f"{owner}-{space.collection_name}" if owner else space.collection_name
-        with _told():
+        with _as_indexing_errors():
             self._client = connect()
             self._collection = self._open_collection()
 
     def digests(self) -> dict[str, str]:
         """Key and digest of every vector. Raises `IndexingError` when the search graph has lost some of them."""
-        with _told():
+        with _as_indexing_errors():
             count = self._collection.count()
             if not count:
                 return {}
@@ -106,7 +106,7 @@ class ChromaStore:
         """Add vectors, in place of those with the same keys."""
         for start in range(0, len(records), _IN_ONE_CALL):
             batch = records[start : start + _IN_ONE_CALL]
-            with _told():
+            with _as_indexing_errors():
                 self._collection.upsert(
                     ids=[record.key for record in batch],
                     embeddings=[record.vector for record in batch],
@@ -116,32 +116,32 @@ class ChromaStore:
     def remove(self, keys: Sequence[str]) -> None:
         """Delete vectors."""
         for start in range(0, len(keys), _IN_ONE_CALL):
-            with _told():
+            with _as_indexing_errors():
                 self._collection.delete(ids=[*keys[start : start + _IN_ONE_CALL]])
 
     def nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[Neighbour]:
         """The nearest chunks, by approximate search."""
-        with _told():
+        with _as_indexing_errors():
             found = self._collection.query(query_embeddings=[vector], n_results=count, include=["distances"])
         distances = found["distances"] or [[]]
         return [Neighbour(key, 1.0 - distance) for key, distance in zip(found["ids"][0], distances[0], strict=True)]
 
     def clear(self) -> None:
         """Delete the collection and make it anew."""
-        with _told():
+        with _as_indexing_errors():
             self._client.delete_collection(self._name)
             self._collection = self._open_collection()
 
     def drop_other_spaces(self) -> None:
         """Delete the collections of other models."""
-        with _told():
+        with _as_indexing_errors():
             for collection in self._client.list_collections():
                 if collection.name.startswith(self._prefix) and collection.name != self._name:
                     self._client.delete_collection(collection.name)
 
     def close(self) -> None:
         """Close the client."""
-        with suppress(IndexingError), _told():
+        with suppress(IndexingError), _as_indexing_errors():
             _close_client(self._client)
 
     def _open_collection(self) -> Collection:
@@ -224,7 +224,7 @@ def _load_chroma() -> tuple[ModuleType, ChromaSettings]:
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _as_indexing_errors() -> Generator[None]:
     """Whatever Chroma raises, as `IndexingError`."""
     try:
         from chromadb.errors import ChromaError  # noqa: PLC0415

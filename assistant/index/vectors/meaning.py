@@ -134,7 +134,7 @@ class Meaning:
         """How near each text is to the question, centred; nothing of it is kept. Raises `IndexingError`."""
         asked, vectors = await self._vector_of(question), await self.embedder.embed(texts)
         centring = _opened(self._centring)
-        cosines = vectors @ asked - centring.commonness(vectors) - centring.generality(asked)
+        cosines = vectors @ asked - centring.mean_cosines(vectors) - centring.mean_cosine(asked)
         return [float(cosine) for cosine in cosines]
 
     async def purge(self) -> None:
@@ -236,11 +236,11 @@ class Meaning:
     def _put(self, chunks: Sequence[PendingChunk], vectors: dict[str, npt.NDArray[np.float32]]) -> None:
         records = [VectorRecord(chunk.key, chunk.digest, vectors[chunk.digest]) for chunk in chunks]
         matrix = np.stack([record.vector for record in records])
-        commonness = [float(common) for common in _opened(self._centring).commonness(matrix)]
+        mean_cosines = [float(cosine) for cosine in _opened(self._centring).mean_cosines(matrix)]
         with self._using_store() as store:
             store.put(records)
         with self._full_text.changing() as changes:
-            changes.mark_embedded(chunks, commonness)
+            changes.mark_embedded(chunks, mean_cosines)
             changes.count_written(len(chunks))
 
     def _settle(self) -> None:
@@ -258,9 +258,9 @@ class Meaning:
         with self._using_store() as store:
             neighbours = store.nearest(vector, count)
         embedded = self._full_text.embedded([neighbour.key for neighbour in neighbours])
-        generality = _opened(self._centring).generality(vector)
+        question_mean = _opened(self._centring).mean_cosine(vector)
         return [
-            NearChunk(chunk.id, near.cosine, near.cosine - chunk.commonness - generality)
+            NearChunk(chunk.id, near.cosine, near.cosine - chunk.mean_cosine - question_mean)
             for near in neighbours
             if (chunk := embedded.get(near.key)) is not None
         ]

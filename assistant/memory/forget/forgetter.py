@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assistant.errors import IndexingError, PalimpsestError
 from assistant.index.memory_index import MemoryIndex
-from assistant.memory.forget.places import Gone, Place, Places
+from assistant.memory.forget.places import ForgetPlace, Gone, Places
 from assistant.memory.forgotten import ForgottenLines
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.sessions.sessions import Sessions
@@ -33,7 +33,7 @@ class ForgetItem:
     key: str
     text: str
     fit: Fit
-    places: tuple[Place, ...]
+    places: tuple[ForgetPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def find_passages(places: Places, text: str) -> ForgetPreview:
     wanted = Wanted(text)
     if not wanted.sentences:
         raise PalimpsestError("Say what is to be forgotten: words that stand in it.")
-    found: dict[str, list[Place]] = defaultdict(list)
+    found: dict[str, list[ForgetPlace]] = defaultdict(list)
     first: dict[str, str] = {}
     fits: dict[str, Fit] = {}
     for placed in places.texts(wanted.touches):
@@ -230,7 +230,7 @@ def receipt_text(receipt: Receipt) -> str:
     return "\n".join([head, went, *rest])
 
 
-def _place_text(place: Place) -> str:
+def _place_text(place: ForgetPlace) -> str:
     return f"{place.name}:{place.line} ({place.kind})" if place.line else f"{place.name} ({place.kind})"
 
 

@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from typing import Literal
 from assistant.errors import ConflictError, WorkspaceError
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
-from assistant.storage.atomic_io import hold_lock, replace_file
+from assistant.storage.atomic_io import hold_lock, left_over_files, replace_file
 from assistant.storage.journal.files import day_files, read_lines
 from assistant.storage.journal.journal import Journal
 from assistant.storage.sessions.sessions import Sessions, session_paths
@@ -40,13 +39,12 @@ PlaceKind = Literal[
 ]
 
 _SESSION_KINDS: dict[str, PlaceKind] = {"title": "title", "_compressed_summary": "summary"}
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")
 # What another process is writing right now must not be taken from under it.
 _TEMPORARY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ForgetPlace:
     """A file of the home, from it and with slashes; `line` is counted from 1, 0 where lines mean nothing."""
 
     kind: PlaceKind
@@ -58,7 +56,7 @@ class Place:
 class PlacedText:
     """A text and where it stands."""
 
-    place: Place
+    place: ForgetPlace
     text: str
 
 
@@ -118,9 +116,8 @@ class Places:
         for folder in (self._workspace.root, *(path for path in self._workspace.root.iterdir() if path.is_dir())):
             if folder in (self._workspace.files_folder, self._workspace.skills_folder) or folder.is_symlink():
                 continue
-            for path in folder.glob(".*.tmp"):
-                if _TEMPORARY.fullmatch(path.name) and now.timestamp() - path.stat().st_mtime > _TEMPORARY_SECONDS:
-                    path.unlink(missing_ok=True)
+            for path in left_over_files(folder, now.timestamp() - _TEMPORARY_SECONDS):
+                path.unlink(missing_ok=True)
 
     def _memory_files(self) -> list[Path]:
         """The Markdown files of the home and all below memory/, as the index and the prompt read them."""
@@ -137,8 +134,8 @@ class Places:
         """Messages that were too long to be sent; all else in files/ is the owner's."""
         return sorted(self._workspace.files_folder.glob("message-*.txt"))
 
-    def _place(self, kind: PlaceKind, path: Path, line: int = 0) -> Place:
-        return Place(kind, path.relative_to(self._workspace.root).as_posix(), line)
+    def _place(self, kind: PlaceKind, path: Path, line: int = 0) -> ForgetPlace:
+        return ForgetPlace(kind, path.relative_to(self._workspace.root).as_posix(), line)
 
     def _lines(self, kind: PlaceKind, path: Path, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
         for number, line in enumerate(read_any_text(path).split("\n"), 1):
@@ -251,7 +248,7 @@ def _journal_kind(row: object) -> PlaceKind:
     return "summary" if isinstance(row, dict) and row.get("kind") == "compaction" else "journal"
 
 
-def _json_texts(place: Place, text: str, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
+def _json_texts(place: ForgetPlace, text: str, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
     value = _json(text)
     for inner in [text] if value is None else texts_of(value):
         if touches(inner):

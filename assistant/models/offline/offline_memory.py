@@ -15,7 +15,7 @@ from assistant.models.offline.offline_quotes import (
     write_list,
     write_quotes,
 )
-from assistant.models.offline.requests import (
+from assistant.models.offline.offline_requests import (
     AskAboutPerson,
     AskMemory,
     AskName,
@@ -26,8 +26,8 @@ from assistant.models.offline.requests import (
     TellName,
     Whose,
 )
+from assistant.models.offline.offline_tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.texts import OfflineTexts
-from assistant.models.offline.tools import OfferedTool, PlannedCall, ToolOutcome
 
 MAX_FACTS = 20
 _FILES: dict[Whose, str] = {"person": "USER.md", "assistant": "SOUL.md"}

@@ -15,9 +15,9 @@ from agentscope.tool import ToolChoice
 
 from assistant.config.prompts import Language, language_of
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text, result_text
+from assistant.models.offline.offline_requests import Whose, read_request
+from assistant.models.offline.offline_tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.replies import next_move
-from assistant.models.offline.requests import Whose, read_request
-from assistant.models.offline.tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.text.labels import is_filled
 

@@ -10,7 +10,7 @@ from typing import assert_never
 from assistant.config.prompts import Language
 from assistant.messages.blocks import ToolResultState
 from assistant.models.offline.offline_memory import ask_name, memory_call, memory_reply
-from assistant.models.offline.requests import (
+from assistant.models.offline.offline_requests import (
     AskAboutPerson,
     AskMemory,
     AskName,
@@ -27,8 +27,8 @@ from assistant.models.offline.requests import (
     Unclear,
     Whose,
 )
+from assistant.models.offline.offline_tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.texts import TEXTS, OfflineTexts, count_files
-from assistant.models.offline.tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.topics import Topic
 from assistant.text.markdown import with_fence
 

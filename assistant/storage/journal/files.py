@@ -15,7 +15,7 @@ _TAIL_BYTES = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JournalLine:
     """One line of a day file without its newline, the byte it starts at and the byte to read on from."""
 
     path: Path
@@ -46,7 +46,7 @@ class FollowedFiles:
         """True when something that was read is not there any more: the reader starts again with a new object."""
         return any(self._was_rewritten(path, mark) for path, mark in self._marks.items())
 
-    def new_lines(self) -> Iterator[Line]:
+    def new_lines(self) -> Iterator[JournalLine]:
         """What was not read yet, oldest file first. A torn tail is left for the next reading."""
         for path in day_files(self._folder):
             status = path.stat()
@@ -85,7 +85,7 @@ def day_file(folder: Path, day: date) -> Path:
     return folder / f"{day.isoformat()}.jsonl"
 
 
-def read_lines(path: Path, start: int = 0) -> Iterator[Line]:
+def read_lines(path: Path, start: int = 0) -> Iterator[JournalLine]:
     """The lines from a byte on; blank ones are left out, and so is a tail that a crash tore."""
     with path.open("rb") as file:
         file.seek(start)
@@ -93,7 +93,7 @@ def read_lines(path: Path, start: int = 0) -> Iterator[Line]:
             stop = start + len(content)
             if content.endswith(b"\n") or read_row(content):
                 if stripped := content.removesuffix(b"\n"):
-                    yield Line(path, start, stop, stripped)
+                    yield JournalLine(path, start, stop, stripped)
                 start = stop
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from assistant.messages.blocks import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
-from assistant.storage.journal.files import FollowedFiles, Line, day_file, day_files, has_whole_tail, read_lines
+from assistant.storage.journal.files import FollowedFiles, JournalLine, day_file, day_files, has_whole_tail, read_lines
 from assistant.storage.journal.listing import JournalList, JournalSession
 from assistant.storage.journal.rows import (
     BlockRow,
@@ -199,7 +199,7 @@ class Journal:
                     session.keys.add(row.key)
         return session
 
-    def _row_of(self, line: Line, session: _SessionKeys) -> Row | None:
+    def _row_of(self, line: JournalLine, session: _SessionKeys) -> Row | None:
         """The row of the line if it is one of the session's; other sessions' lines are told apart without parsing."""
         if line.content.startswith(_ANY_SESSION) and not line.content.startswith(session.start):
             return None

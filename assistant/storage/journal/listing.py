@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.messages.blocks import TextBlock
-from assistant.storage.journal.files import FollowedFiles, Line
+from assistant.storage.journal.files import FollowedFiles, JournalLine
 from assistant.storage.journal.rows import BlockRow, DeletedRow, Row, instant, read_row
 from assistant.text.json_parsing import parse_json
 
@@ -58,7 +58,7 @@ class JournalList:
         for line in self._files.new_lines():
             self._fold(line)
 
-    def _fold(self, line: Line) -> None:
+    def _fold(self, line: JournalLine) -> None:
         head = _HEAD.match(line.content)
         if not head:
             if row := read_row(line.content):

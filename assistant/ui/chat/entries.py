@@ -59,13 +59,13 @@ class ToolRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledRow:
+class RecalledWorkRow:
     """What memory handed over before the turn."""
 
     lines: tuple[RecalledLine, ...]
 
 
-Row = ThinkingRow | ToolRow | RecalledRow
+Row = ThinkingRow | ToolRow | RecalledWorkRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from assistant.ui.chat.entries import (
     Entry,
     MemoryEntry,
     NoticeEntry,
-    RecalledRow,
+    RecalledWorkRow,
     Row,
     TextEntry,
     ThinkingRow,
@@ -97,7 +97,7 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
         case ApprovalRequested():
             return _request_approval(transcript, event)
         case Recalled(lines=lines):
-            return _add_row(transcript, RecalledRow(lines)) if lines else transcript
+            return _add_row(transcript, RecalledWorkRow(lines)) if lines else transcript
         case ContextMeasured():
             return replace(transcript, measured=event)
         case ContextCompressed():

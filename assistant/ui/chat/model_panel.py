@@ -12,7 +12,7 @@ from assistant.ui.cards import card
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
-    from assistant.models.chat import ChatModel
+    from assistant.models.chat_model import ChatModel
 
 
 def model_tab_html(assistant: Assistant, report: ConnectionReport | None) -> str:

@@ -17,7 +17,7 @@ from assistant.ui.chat.entries import (
     EndEntry,
     MemoryEntry,
     NoticeEntry,
-    RecalledRow,
+    RecalledWorkRow,
     Row,
     RowState,
     TextEntry,
@@ -98,7 +98,7 @@ def _render_row(row: Row) -> Markup:
     match row:
         case ThinkingRow(block_id=block_id, text=text):
             return card("thinking_row", block_id=block_id, text=shown_text(text), preview=one_line(text, 110))
-        case RecalledRow(lines=lines):
+        case RecalledWorkRow(lines=lines):
             return card("recalled_row", fold_id=f"recalled:{lines[0].path}:{lines[0].line}", lines=lines)
         case ToolRow():
             return card(

@@ -17,7 +17,7 @@ from assistant.ui.form import MAX_CHARS
 if TYPE_CHECKING:
     # They bring the agent library and the index with them, which the page does not wait for.
     from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, Receipt
-    from assistant.memory.forget.places import Gone, Place, PlaceKind
+    from assistant.memory.forget.places import ForgetPlace, Gone, PlaceKind
 
 MAX_ITEMS = 200
 _MAX_PLACES = 6
@@ -115,7 +115,7 @@ def words_of(change: MemoryChange) -> str:
     return "\n".join(said[0] or said[1])[:MAX_CHARS]
 
 
-def _places(places: Sequence[Place]) -> list[str]:
+def _places(places: Sequence[ForgetPlace]) -> list[str]:
     """Each file once, with its lines or how often; conversations and their contexts by what they are."""
     lines: dict[str, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()

@@ -12,7 +12,7 @@ import pytest
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.memory_tools import Category, MemoryTools
 from assistant.compaction.shorten.artifact_reference import ROW_CHARS
-from assistant.compaction.shorten.tool_results import ArtifactPlace, cap_result
+from assistant.compaction.shorten.result_limits import ArtifactPlace, cap_result
 from assistant.config.clock import Clock
 from assistant.config.prompts import Language
 from assistant.config.settings import Settings

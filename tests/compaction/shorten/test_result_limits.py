@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.compaction.shorten.artifact_reference import reference_of
+from assistant.compaction.shorten.result_limits import Artifact, cap_result, is_browser_tool, shorten_results
 from assistant.compaction.shorten.text_cut import byte_length
-from assistant.compaction.shorten.tool_results import Artifact, cap_result, is_browser_tool, shorten_results
 from assistant.messages.blocks import (
     Base64Source,
     DataBlock,

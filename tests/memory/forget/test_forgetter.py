@@ -15,7 +15,7 @@ from assistant.conversation.conversation import Conversation
 from assistant.errors import HomeInUseError, PalimpsestError
 from assistant.index.dialog import read_dialog
 from assistant.index.memory_index import SearchAnswer
-from assistant.index.notices import FORGETTING, NO_EMBEDDER
+from assistant.index.search_notices import FORGETTING, NO_EMBEDDER
 from assistant.memory.forget.forgetter import (
     ForgetItem,
     ForgetPreview,
@@ -24,7 +24,7 @@ from assistant.memory.forget.forgetter import (
     preview_lines,
     receipt_text,
 )
-from assistant.memory.forget.places import Gone, Place
+from assistant.memory.forget.places import ForgetPlace, Gone
 from assistant.messages.blocks import Msg, TextBlock, UserMsg
 from assistant.messages.events import Event, MemoryChanged, Notice, TextDelta
 from assistant.models.scripted import ScriptedModel
@@ -37,7 +37,7 @@ ZH = "我的手机号是 138-0013-8000。"
 
 
 def item(number: int) -> ForgetItem:
-    return ForgetItem(f"k{number}", f"Fact {number}.", "exact", (Place("memory", "USER.md", number),) * number)
+    return ForgetItem(f"k{number}", f"Fact {number}.", "exact", (ForgetPlace("memory", "USER.md", number),) * number)
 
 
 PREVIEW = ForgetPreview("fact", tuple(item(number) for number in range(1, 5)))

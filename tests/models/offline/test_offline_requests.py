@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.models.offline.requests import (
+from assistant.models.offline.offline_requests import (
     AskAboutPerson,
     AskMemory,
     AskName,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, Receipt
-from assistant.memory.forget.places import Gone, Place, PlaceKind
+from assistant.memory.forget.places import ForgetPlace, Gone, PlaceKind
 from assistant.memory.log import Origin
 from assistant.ui.memory.forget_panel import (
     MAX_ITEMS,
@@ -26,12 +26,12 @@ EXACT = ForgetItem(
     "My cat is Ada.",
     "exact",
     (
-        Place("memory", "MEMORY.md", 4),
-        Place("journal", "dialog/2026-11-30.jsonl", 7),
-        Place("context", "sessions/a.json"),
+        ForgetPlace("memory", "MEMORY.md", 4),
+        ForgetPlace("journal", "dialog/2026-11-30.jsonl", 7),
+        ForgetPlace("context", "sessions/a.json"),
     ),
 )
-WORDS = ForgetItem("ada, my cat, sleeps", "Ada, my cat, sleeps", "words", (Place("summary", "sessions/a.json"),))
+WORDS = ForgetItem("ada, my cat, sleeps", "Ada, my cat, sleeps", "words", (ForgetPlace("summary", "sessions/a.json"),))
 PREVIEW = ForgetPreview("my cat", (EXACT, WORDS))
 
 
@@ -63,7 +63,7 @@ def test_nothing_found_says_so_and_offers_nothing() -> None:
 
 def test_no_more_is_ticked_than_is_shown() -> None:
     many = ForgetPreview(
-        "fact", tuple(ForgetItem(f"k{n}", f"Fact {n}", "exact", (Place("title", "a"),)) for n in range(250))
+        "fact", tuple(ForgetItem(f"k{n}", f"Fact {n}", "exact", (ForgetPlace("title", "a"),)) for n in range(250))
     )
     assert preview_html(many).count("checkbox") == MAX_ITEMS
     assert "50 more are not shown" in preview_html(many)
