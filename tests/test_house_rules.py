@@ -30,6 +30,18 @@ BROAD_EXCEPT_ALLOWED = (
 # Records that are changed field by field (a result, a tally, a session), or hold a function beside their figures.
 MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "Session", "ChatModel", "_Rule", "CompressionJob")
 MAX_ARGUMENTS = 6
+LOW_ROOMS = ("index", "storage", "memory", "models", "compaction", "messages", "text", "config")
+# What they say is read in the page and the terminal, whose words are English, and never by a model.
+SPEAKS_TO_THE_PERSON = (
+    "assistant/compaction/notices.py",
+    "assistant/memory/forget/forgetter.py",
+    "assistant/memory/tidy.py",
+    "assistant/models/chat_model.py",
+    "assistant/models/connection_test.py",
+    "assistant/models/detect.py",
+    "assistant/models/failures.py",
+)
+SENTENCE = re.compile(r"(?s)(?:\S+\s+){5,}\S*[^\W\d_][)’\"]?\.\s*\Z|.*[\u4e00-\u9fff].*。\s*\Z")
 GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "handler", "service", "misc"}
 LONG_LIVED = re.compile(
     r"(Client|Agent|Model|Store|Engine|Collection|Settings|Workspace|Journal|Sessions|Conversation|Blocks|Interface"
@@ -111,6 +123,21 @@ def test_nothing_long_lived_is_made_at_import() -> None:
         if LONG_LIVED.search(ast.unparse(call.func))
     )
     assert problems(made) == "", "objects are made and closed in assembly.py"
+
+
+def test_the_lower_rooms_hold_no_prose() -> None:
+    sentences = (
+        f"{file.name}:{line} {text!r}"
+        for file in python_files(*(f"assistant/{room}" for room in LOW_ROOMS))
+        if file.name not in SPEAKS_TO_THE_PERSON
+        for line, text in _sentences(file)
+    )
+    assert problems(sentences) == "", "a sentence belongs into a file of prompts/, in both languages"
+
+
+def test_every_module_that_may_hold_prose_does() -> None:
+    files = {file.name: file for file in PACKAGE}
+    assert problems(name for name in SPEAKS_TO_THE_PERSON if not any(_sentences(files[name]))) == ""
 
 
 def test_nothing_is_left_unfinished() -> None:
@@ -207,6 +234,30 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
     caught = "" if handler.type is None else ast.unparse(handler.type)
     raises_again = any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
     return caught in ("", "Exception") or ("BaseException" in caught and not raises_again)
+
+
+def _sentences(file: SourceFile) -> Iterator[tuple[int, str]]:
+    """The texts that end like a sentence, but for those of docstrings, errors and the log."""
+    skipped: set[int] = set()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            skipped.add(id(node.value))
+        elif isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _OWN_WORDS.search(ast.unparse(node.func))):
+            skipped.update(map(id, ast.walk(node)))
+    for node in ast.walk(file.tree):
+        if id(node) in skipped:
+            continue
+        text = ""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        elif isinstance(node, ast.JoinedStr):
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+            skipped.update(map(id, ast.walk(node)))
+        if SENTENCE.match(text):
+            yield node.lineno, text
+
+
+_OWN_WORDS = re.compile(r"Error$|\b_?log(?:ger)?\.\w+$")
 
 
 def _comments(file: SourceFile) -> Iterator[tuple[int, str]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from pydantic import TypeAdapter
 
 from assistant.config.resources import resource_folder
 
 Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -29,7 +30,14 @@ def sentence(name: str, language: Language, key: str, /, **values: object) -> st
 
     Raises `KeyError` when there is no such sentence or a value it uses is missing.
     """
-    return _sentences(name, language)[key].format(**values)
+    return str(read_table(name, language)[key]).format(**values)
+
+
+@cache
+def read_table(name: str, language: Language) -> Mapping[str, object]:
+    """The table `name` in `language`."""
+    path = resource_folder("prompts") / language / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def language_of(text: str) -> Language:
@@ -38,12 +46,6 @@ def language_of(text: str) -> Language:
         return "en"
     letters = sum(map(str.isalpha, text))
     return "zh" if letters and len(_CHINESE.findall(text)) * 5 >= letters else "en"
-
-
-@cache
-def _sentences(name: str, language: Language) -> dict[str, str]:
-    text = (resource_folder("prompts") / language / f"{name}.toml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, str]).validate_python(tomllib.loads(text))
 
 
 @cache

@@ -215,18 +215,18 @@ class MemoryIndex:
         """What the index holds and does now."""
         full_text, upkeep = self._full_text, self._upkeep
         if full_text is None:
-            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.english,))
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.text("en"),))
         try:
             counts = full_text.counts()
             encodings = full_text.notices()
         except IndexingError:
-            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.english,))
+            return IndexStatus(0, 0, 0, 0.0, "off", (NO_INDEX.text("en"),))
         if upkeep is None:
-            return IndexStatus(counts.files, counts.chunks, 0, 1.0, "text", (NOT_OWNER.english, *encodings))
+            return IndexStatus(counts.files, counts.chunks, 0, 1.0, "text", (NOT_OWNER.text("en"), *encodings))
         unread = upkeep.progress.total - upkeep.progress.done
         waiting = counts.pending if self._meaning is not None else 0
         whole = upkeep.progress.total + counts.with_vector
-        degradations = [notice.english for notice in (upkeep.text_notice, self._vector_notice()) if notice]
+        degradations = [notice.text("en") for notice in (upkeep.text_notice, self._vector_notice()) if notice]
         return IndexStatus(
             files=counts.files,
             chunks=counts.chunks,
@@ -269,7 +269,7 @@ class MemoryIndex:
             is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
             if is_on_server and not self._upkeep.is_meaning_open:
                 notice = self._upkeep.vector_notice
-                raise IndexingError(notice.english if notice else "The vector server cannot be reached.")
+                raise IndexingError(notice.text("en") if notice else "The vector server cannot be reached.")
             await self._upkeep.purge()
         finally:
             self._is_purging = False

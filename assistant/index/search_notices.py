@@ -1,72 +1,61 @@
-"""What a search tells of itself, in the language of the question."""
+"""What a search says about itself, in the language of the question; the sentences are in `search_notices.toml`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.config.prompts import Language
+from assistant.config.prompts import Language, sentence
 
 
 @dataclass(frozen=True, slots=True)
 class SearchNotice:
-    """One sentence about how a search went, in both languages."""
+    """One sentence about how a search went: its name in the file, and what is put in."""
 
-    english: str
-    chinese: str
+    name: str
+    values: tuple[tuple[str, str], ...] = ()
 
     def text(self, language: Language) -> str:
-        """The sentence in one of them."""
-        return self.chinese if language == "zh" else self.english
+        """The sentence in a language."""
+        return sentence("search_notices", language, self.name, **dict(self.values))
 
 
-NO_EMBEDDER = SearchNotice("Searching by words alone: no embedder is set.", "只按词查找：没有设置向量模型。")
-NOT_OWNER = SearchNotice(
-    "Searching by words alone, as they were indexed last: another process owns this home.",
-    "只按词查找，用的是上次的索引：另一个进程正在使用这个文件夹。",
-)
-NO_INDEX = SearchNotice(
-    "The search index cannot be used now: it is being rebuilt from the files.", "搜索索引现在不能用：正在从文件重建。"
-)
-FORGETTING = SearchNotice(
-    "Something is being forgotten: search is back when it is gone.", "正在抹去一些内容：完成之后就可以搜索。"
-)
-LATE = SearchNotice(
-    "Searching by words alone this time: the embedder took too long.", "这次只按词查找：向量模型用时太久。"
-)
-STARTING = SearchNotice(
-    "Searching by words alone this time: the embedder is still being loaded.", "这次只按词查找：向量模型还在加载。"
-)
+NO_EMBEDDER = SearchNotice("no_embedder")
+NOT_OWNER = SearchNotice("not_owner")
+NO_INDEX = SearchNotice("no_index")
+FORGETTING = SearchNotice("forgetting")
+LATE = SearchNotice("late")
+STARTING = SearchNotice("starting")
 
 
 def still_reading(done: int, total: int) -> SearchNotice:
     """Not every file has been read since the start."""
-    return SearchNotice(
-        f"Files are still being read: {done} of {total} so far.", f"还在读取文件：已读 {done}，共 {total}。"
-    )
+    return _notice("still_reading", done=done, total=total)
 
 
 def words_for_now(error: Exception) -> SearchNotice:
     """No vectors until the cause is gone."""
-    return SearchNotice(f"Searching by words alone for now: {error}", f"暂时只按词查找：{error}")
+    return _notice("words_for_now", error=error)
 
 
 def words_this_time(error: Exception) -> SearchNotice:
     """No vectors for this question."""
-    return SearchNotice(f"Searching by words alone this time: {error}", f"这次只按词查找：{error}")
+    return _notice("words_this_time", error=error)
 
 
 def vectors_incomplete(share: float) -> SearchNotice:
     """Too few vectors are made to search by meaning."""
-    return SearchNotice(
-        f"Searching by words alone: {share:.0%} of the vectors are made.", f"只按词查找：向量才完成了 {share:.0%}。"
-    )
+    return _notice("vectors_incomplete", share=f"{share:.0%}")
 
 
 def not_indexed(error: Exception) -> SearchNotice:
     """The disk refuses what was read."""
-    return SearchNotice(f"Files cannot be indexed now: {error}", f"现在不能为文件建立索引：{error}")
+    return _notice("not_indexed", error=error)
 
 
 def task_failed(name: str, error: Exception) -> SearchNotice:
     """Work in the background ended with an error and begins again."""
-    return SearchNotice(f"{name} failed: {error}", f"后台任务出错（{name}）：{error}")
+    return _notice("task_failed", name=name, error=error)
+
+
+def _notice(name: str, /, **values: object) -> SearchNotice:
+    return SearchNotice(name, tuple((key, str(value)) for key, value in values.items()))

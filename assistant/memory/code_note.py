@@ -10,7 +10,7 @@ from assistant.compaction.digest.statements import statements_of
 from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.sections import SectionList, read_sections, sections_for
 from assistant.compaction.summary.selection import choose_spread
-from assistant.config.prompts import Language
+from assistant.config.prompts import LANGUAGES
 from assistant.messages.blocks import Msg
 from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of
@@ -18,7 +18,6 @@ from assistant.text.passages import key_of
 MAX_SAID_BYTES = 12_000
 """What one compaction may add of the person's own words."""
 _PRESETS: tuple[SectionList, ...] = ("copaw", "skill_compose")
-_LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _NOTED_SECTIONS = ("progress", "decisions", "current_state", "problem_solving")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d:")
 
@@ -52,7 +51,7 @@ def note_by_code(folded: Sequence[Msg], summary: str, previous_summary: str) -> 
 
 
 def _noted_lines(summary: str) -> list[str]:
-    asked = [section for preset in _PRESETS for language in _LANGUAGES for section in sections_for(preset, language)]
+    asked = [section for preset in _PRESETS for language in LANGUAGES for section in sections_for(preset, language)]
     kept = [section for section in read_sections(summary, asked) if section.key in _NOTED_SECTIONS]
     lines = [line.strip() for section in kept for line in section.body.splitlines()]
     return [line for line in lines if line and not read_heading(line) and not _DAY.fullmatch(line)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
+from assistant.config.prompts import Language, sentence
 from assistant.text.line_ends import LineEnd, usual_line_end, with_newlines
 
 _MARKS = (
@@ -29,11 +30,9 @@ class DecodedText:
         """True when the bytes were UTF-8, with or without a byte order mark."""
         return self.encoding == "utf-8"
 
-    def notice(self, name: str) -> str:
-        """What the person is told about the file called `name`; empty for UTF-8."""
-        if self.is_utf8:
-            return ""
-        return f"{name} is not UTF-8 and was read as {self.encoding}. It becomes UTF-8 with the next change to it."
+    def notice(self, name: str, language: Language = "en") -> str:
+        """A notice to the person about the file called `name`; empty for UTF-8."""
+        return "" if self.is_utf8 else sentence("file_notices", language, "not_utf8", name=name, encoding=self.encoding)
 
 
 def decode_text(content: bytes) -> DecodedText:

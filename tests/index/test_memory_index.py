@@ -156,9 +156,9 @@ async def test_without_an_embedder_words_answer_and_say_so(home: Path) -> None:
     assert (places(answer), answer.hits[0].relevance, answer.notices) == (
         [("memory/a.md", 1)],
         1.0,
-        (NO_EMBEDDER.english,),
+        (NO_EMBEDDER.text("en"),),
     )
-    assert status == IndexStatus(1, 1, 0, 1.0, "text", (NO_EMBEDDER.english,))
+    assert status == IndexStatus(1, 1, 0, 1.0, "text", (NO_EMBEDDER.text("en"),))
 
 
 async def test_an_embedder_that_is_down_is_made_up_for_when_it_is_back(home: Path) -> None:
@@ -197,7 +197,7 @@ async def test_a_slow_embedder_is_not_waited_for(home: Path) -> None:
     write(home, "memory/a.md", "green tea")
     async with opened(home, SlowEmbedder(), vector_seconds=0.05) as index:
         answer = await index.search("green tea now")
-    assert (places(answer), answer.notices) == ([("memory/a.md", 1)], (LATE.english,))
+    assert (places(answer), answer.notices) == ([("memory/a.md", 1)], (LATE.text("en"),))
 
 
 async def test_another_model_makes_vectors_of_its_own_and_uses_none_of_the_old(home: Path) -> None:
@@ -243,7 +243,7 @@ async def test_an_index_damaged_while_it_is_open_is_made_anew(home: Path) -> Non
         write(home, "memory/new.md", "subject7 again")
         await index.sync()
         found = places(await index.search("subject7"))
-    assert answer.notices[-1] == NO_INDEX.english or places(answer) == [("memory/7.md", 1)]
+    assert answer.notices[-1] == NO_INDEX.text("en") or places(answer) == [("memory/7.md", 1)]
     assert ("memory/7.md", 1) in found
     assert ("memory/new.md", 1) in found
 
@@ -251,11 +251,11 @@ async def test_an_index_damaged_while_it_is_open_is_made_anew(home: Path) -> Non
 async def test_a_process_that_does_not_own_the_home_searches_words(home: Path) -> None:
     write(home, "memory/a.md", "green tea")
     async with opened(home, is_owner=False) as stranger:
-        assert await stranger.search("tea") == SearchAnswer((), (NO_INDEX.english,))
+        assert await stranger.search("tea") == SearchAnswer((), (NO_INDEX.text("en"),))
         assert stranger.status().mode == "off"
     async with opened(home, HashEmbedder()), opened(home, HashEmbedder(), is_owner=False) as guest:
         answer = await guest.search("green tea")
-        assert (places(answer), answer.notices) == ([("memory/a.md", 1)], (NOT_OWNER.english,))
+        assert (places(answer), answer.notices) == ([("memory/a.md", 1)], (NOT_OWNER.text("en"),))
 
 
 class UnmeasuredEmbedder(HashEmbedder):

@@ -16,7 +16,7 @@ from assistant.config.prompts import Language
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.models.chat_model import ChatModel
 from assistant.models.offline.offline_quotes import read_answers, write_quotes
-from assistant.models.offline.texts import TEXTS
+from assistant.models.offline.texts import offline_texts
 from assistant.models.providers.call_ids import fresh_call_id
 
 _PIECE_CHARS = 8
@@ -84,7 +84,7 @@ class StoryModel(ChatModelBase):
         if reply.calls:
             return [_call(call.tool, {**call.arguments}) for call in reply.calls]
         found = [one for result in results for one in read_answers(result)[: reply.quotes]]
-        quoted = write_quotes(found, TEXTS[self._language])
+        quoted = write_quotes(found, offline_texts(self._language))
         return [TextBlock(text="\n\n".join(filter(None, [reply.text.strip(), quoted])))]
 
     def _remember(self, messages: Sequence[Msg]) -> list[TextBlock | ToolCallBlock]:

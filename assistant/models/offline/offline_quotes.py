@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from assistant.models.offline.texts import TEXTS, OfflineTexts
+from assistant.config.prompts import LANGUAGES
+from assistant.models.offline.texts import OfflineTexts, offline_texts
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels
 from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of, passages_of
@@ -142,7 +143,7 @@ def _plain(row: str) -> str:
 
 def _is_own(text: str) -> bool:
     """True for a sentence of this assistant's own, which answers nothing."""
-    return any(text in sentence for texts in TEXTS.values() for sentence in texts.sentences)
+    return any(text in sentence for language in LANGUAGES for sentence in offline_texts(language).sentences)
 
 
 def _rank(marked: _Marked) -> int:

@@ -28,7 +28,7 @@ from assistant.models.offline.offline_requests import (
     Whose,
 )
 from assistant.models.offline.offline_tools import SHOWN_CHARS, OfferedTool, PlannedCall, ToolOutcome
-from assistant.models.offline.texts import TEXTS, OfflineTexts, count_files
+from assistant.models.offline.texts import OfflineTexts, count_files, offline_texts
 from assistant.models.offline.topics import Topic
 from assistant.text.markdown import with_fence
 
@@ -51,7 +51,7 @@ def next_move(
 
     `nameless` says who has no name yet in a first conversation; it is asked for. `today` is the date if it is known.
     """
-    texts = TEXTS[language]
+    texts = offline_texts(language)
     if outcomes and (problem := _problem(outcomes[-1], texts)):
         return problem
     move = _call_or_none(request, outcomes, tools, home, language)

@@ -238,9 +238,9 @@ async def test_nothing_is_found_while_it_is_being_forgotten(settings: Settings) 
     async with opened(settings.home) as index:
         purge = asyncio.create_task(make_forgetter(store, index, end_nothing).clear_index())
         await asyncio.sleep(0)
-        assert await index.search("tea") == SearchAnswer((), (FORGETTING.english,))
+        assert await index.search("tea") == SearchAnswer((), (FORGETTING.text("en"),))
         await purge
-        assert await index.search("tea") == SearchAnswer((), (NO_EMBEDDER.english,))
+        assert await index.search("tea") == SearchAnswer((), (NO_EMBEDDER.text("en"),))
 
 
 async def test_there_must_be_something_to_look_for(settings: Settings) -> None:

@@ -13,7 +13,7 @@ from assistant.models.offline.offline_quotes import (
     read_notices,
     write_quotes,
 )
-from assistant.models.offline.texts import TEXTS
+from assistant.models.offline.texts import offline_texts
 
 DIALOG = "dialog/2026-11-30.jsonl"
 
@@ -54,7 +54,7 @@ def test_a_thing_is_said_once_and_by_the_best_witness() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_its_own_phrases_answer_nothing(language: Language) -> None:
-    said = TEXTS[language].nothing_in_memory
+    said = offline_texts(language).nothing_in_memory
     assert read_answers(result_of(f"[{DIALOG} | 2026-11-30 | relevance 1.00]", f">     2\tassistant: {said}")) == []
 
 
@@ -93,4 +93,4 @@ def test_facts_are_lines_that_hold_something() -> None:
     ],
 )
 def test_a_quotation_says_where_it_stands(found: Found, language: Language, written: str) -> None:
-    assert write_quotes([found], TEXTS[language]) == written
+    assert write_quotes([found], offline_texts(language)) == written
