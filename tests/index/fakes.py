@@ -16,13 +16,13 @@ from assistant.config.prompts import LANGUAGES
 from assistant.errors import IndexingError
 from assistant.index.text.terms import every_term
 from assistant.index.vectors.calibration import Calibration
-from assistant.index.vectors.calibration_texts import calibration_samples
+from assistant.index.vectors.calibration_texts import calibration_examples
 from assistant.index.vectors.embeddings import Vectors, normalised
 
 SAMPLE_TEXTS = {
     text
     for language in LANGUAGES
-    for one in calibration_samples(language)
+    for one in calibration_examples(language)
     for text in (one.note, one.related, one.unrelated)
 }
 

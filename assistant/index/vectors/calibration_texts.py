@@ -22,7 +22,7 @@ SAMPLES_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationSample:
+class CalibrationExample:
     """A note, a question it answers, and a question no note answers, in one language."""
 
     note: str
@@ -30,7 +30,7 @@ class CalibrationSample:
     unrelated: str
 
 
-_SAMPLES = TypeAdapter(list[CalibrationSample])
+_SAMPLES = TypeAdapter(list[CalibrationExample])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,10 +44,10 @@ class Measurement:
 
 async def measure_embedder(embed: Embed) -> Measurement:
     """Embed the texts once, and read from their vectors how the embedder's cosines are to be taken."""
-    by_language = [calibration_samples(language) for language in LANGUAGES]
-    samples = [sample for several in by_language for sample in several]
-    notes = [sample.note for sample in samples]
-    questions = [*(sample.related for sample in samples), *(sample.unrelated for sample in samples)]
+    by_language = [calibration_examples(language) for language in LANGUAGES]
+    examples = [example for several in by_language for example in several]
+    notes = [example.note for example in examples]
+    questions = [*(example.related for example in examples), *(example.unrelated for example in examples)]
     vectors = await embed([*notes, *questions])
     of_notes, of_questions = vectors[: len(notes)], vectors[len(notes) :]
     centring = Centring(of_questions.mean(axis=0), of_notes.mean(axis=0))
@@ -64,7 +64,7 @@ async def measure_embedder(embed: Embed) -> Measurement:
     return Measurement(centring, calibrate(related, unrelated))
 
 
-def calibration_samples(language: Language) -> list[CalibrationSample]:
+def calibration_examples(language: Language) -> list[CalibrationExample]:
     """The texts of a language."""
     return _SAMPLES.validate_python(read_table("calibration", language)["samples"])
 
