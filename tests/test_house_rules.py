@@ -40,6 +40,7 @@ SPEAKS_TO_THE_PERSON = (
     "assistant/models/connection_test.py",
     "assistant/models/detect.py",
     "assistant/models/failures.py",
+    "assistant/models/wire/answer_reader.py",
 )
 SENTENCE = re.compile(r"(?s)(?:\S+\s+){5,}\S*[^\W\d_][)’\"]?\.\s*\Z|.*[\u4e00-\u9fff].*。\s*\Z")
 GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "handler", "service", "misc"}
