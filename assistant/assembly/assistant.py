@@ -11,13 +11,14 @@ from functools import partial
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.summariser import make_ask
-from assistant.agent.tools.mcp_servers import McpTools, open_servers, read_servers
+from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
+from assistant.agent.tools.mcp_servers import McpServers, open_servers
 from assistant.assembly.conversation_factory import ConversationFactory, Models
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
 from assistant.config.prompts import Language, language_of
-from assistant.config.settings import Settings, load_settings
+from assistant.config.settings import Settings, load_settings, variables_of
 from assistant.conversation.commands import COMMANDS, Command, Submitted, submit
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
@@ -32,7 +33,7 @@ from assistant.memory.tidy import (
     propose_with_model,
     without_accepted,
 )
-from assistant.messages.events import FlushFinished
+from assistant.messages.events import FlushFinished, Notice
 from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
 from assistant.models.connection_report import ConnectionReport
@@ -59,7 +60,7 @@ class Assistant:
         model: ChatModel,
         compactor: ChatModel | None,
         read_settings: ReadSettings | None = None,
-        outside: McpTools | None = None,
+        outside: McpServers | None = None,
     ) -> None:
         """`read_settings` reads the settings once more; `outside` are the tools of the owner's MCP servers."""
         self.store, self.index = home.store, home.index
@@ -68,9 +69,9 @@ class Assistant:
         self._read_settings = read_settings or partial(load_settings, home.settings.home)
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
         models = Models(model, compactor, TokenCounter(model.vocabulary))
-        self._factory = ConversationFactory(
-            home.settings, models, home.store, home.index, outside or McpTools(), self._flush_later
-        )
+        servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
+        servers.on_notice.append(self._emit_server_notice)
+        self._factory = ConversationFactory(home.settings, models, home.store, home.index, servers, self._flush_later)
         self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         self.commands: dict[str, Command] = {**COMMANDS}
         """The slash commands by name; a program may add its own."""
@@ -244,6 +245,12 @@ class Assistant:
         if conversation := self.conversations.opened(change.session_id):
             conversation.emit(change_event(change))
 
+    def _emit_server_notice(self, notice: Notice) -> None:
+        if not self.has_file_tools:
+            return
+        for conversation in self.conversations.all_open():
+            conversation.emit_kept(notice)
+
     def _emit_flush(self, session_id: str, event: FlushFinished) -> None:
         if conversation := self.conversations.opened(session_id):
             conversation.emit(event)
@@ -280,10 +287,10 @@ async def open_assistant(
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
-        outside: McpTools | None = None
+        outside: McpServers | None = None
         if settings.tools != "off":
             workspace = home.store.workspace
-            listed = await asyncio.to_thread(read_servers, workspace.mcp_path)
+            listed = await asyncio.to_thread(read_servers, workspace.mcp_path, variables_of(settings.home))
             outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
         assistant = Assistant(home, model, compactor, read_settings, outside)
         stack.push_async_callback(assistant.close)

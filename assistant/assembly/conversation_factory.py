@@ -13,7 +13,7 @@ from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.summariser import Summariser, make_ask
 from assistant.agent.tools.approvals import Rules
-from assistant.agent.tools.mcp_servers import McpTools
+from assistant.agent.tools.mcp_servers import McpServers
 from assistant.agent.tools.memory_tools import MemoryTools
 from assistant.agent.tools.skills import SkillLoader, skill_files
 from assistant.agent.tools.tool_backend import ToolBackend
@@ -58,7 +58,7 @@ class ConversationFactory:
         models: Models,
         store: Store,
         index: MemoryIndex,
-        outside: McpTools,
+        outside: McpServers,
         on_compacted: Callable[[CompactionRecord], None],
     ) -> None:
         """`outside` are the tools of the owner's MCP servers."""
@@ -139,7 +139,7 @@ class ConversationFactory:
             language=state.language,
             has_file_tools=self.has_file_tools,
             own_tools=memory.for_model() if self.has_memory_tools else [],
-            outside_tools=self._outside.tools,
+            outside=self._outside,
         )
         rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
         return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Literal
 
-from assistant.agent.tools.mcp_servers import read_servers
+from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
+from assistant.agent.tools.mcp_servers import open_servers
 from assistant.assembly.home import open_store
-from assistant.config.settings import Settings
+from assistant.config.settings import Settings, variables_of
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
 from assistant.models.chat_model import connect_model
 from assistant.storage.workspace import Workspace
 
+MCP_SECONDS = 20.0
+"""How long the servers of mcp.json may take to start."""
 _PACKAGES = ("agentscope", "gradio", "chromadb")
 
 
@@ -36,7 +40,7 @@ async def examine(settings: Settings) -> list[Finding]:
         Finding("packages", "ok", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
         _home(settings),
         await _model(settings),
-        *_mcp_servers(settings),
+        *await _mcp_servers(settings),
         _search_tool(),
         _vocabulary(),
     ]
@@ -77,12 +81,22 @@ async def _model(settings: Settings) -> Finding:
     return Finding("model", "ok" if chat.is_language_model else "warning", text)
 
 
-def _mcp_servers(settings: Settings) -> list[Finding]:
-    """What mcp.json lists, without starting any of it; nothing where there is no such file."""
-    listed = read_servers(Workspace(settings.home).mcp_path)
-    if listed.problems:
-        return [Finding("MCP servers", "warning", " ".join(listed.problems))]
-    return [Finding("MCP servers", "ok", ", ".join(listed.servers))] if listed.servers else []
+async def _mcp_servers(settings: Settings) -> list[Finding]:
+    """The servers of mcp.json, started once to see what they offer; nothing where there is no such file."""
+    workspace = Workspace(settings.home)
+    listed = read_servers(workspace.mcp_path, variables_of(settings.home))
+    if settings.tools == "off" or listed == NO_SERVERS:
+        return []
+    async with open_servers(listed, workspace.files_folder) as servers:
+        await servers.settle(MCP_SECONDS)
+        return [_servers_finding(servers.tool_counts, servers.problems)]
+
+
+def _servers_finding(tool_counts: Mapping[str, int], problems: Sequence[str]) -> Finding:
+    counted = [f"{name} ({count} tool{'' if count == 1 else 's'})" for name, count in tool_counts.items()]
+    usable = ", ".join(counted)
+    text = " ".join([f"{usable}.", *problems]) if usable and problems else usable or " ".join(problems)
+    return Finding("MCP servers", "warning" if problems else "ok", text)
 
 
 def _search_tool() -> Finding:

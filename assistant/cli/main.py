@@ -289,6 +289,8 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
             print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
         if options.command == "chat":
             conversation = _chosen(assistant, options.session)
+            for event in conversation.kept:
+                _print_event(event, options.json)
             if options.once is not None:
                 return await _once(assistant, conversation, options)
             return await _talk(assistant, conversation, options)

@@ -190,6 +190,15 @@ def load_settings(home: Path | None = None) -> Settings:
         raise SettingsError(str(file), f"cannot be read: {error}") from None
 
 
+def variables_of(home: Path) -> dict[str, str]:
+    """The environment, and below it what the home's `.env` sets; the file counts as empty where it cannot be read."""
+    try:
+        in_file = dotenv_values(home / ".env", encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        in_file = {}
+    return {**{name: value for name, value in in_file.items() if value is not None}, **os.environ}
+
+
 def variable_names(field: str) -> tuple[str, ...]:
     """The variables that set a field, the one that wins first."""
     match Settings.model_fields[field].validation_alias:

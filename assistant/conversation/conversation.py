@@ -224,6 +224,11 @@ class Conversation:
         self._kept.append(event)
         self.emit(event)
 
+    @property
+    def kept(self) -> tuple[Event, ...]:
+        """What every reader is to know, as long as this process runs."""
+        return tuple(self._kept)
+
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for the person."""
         return self._loop.approvals()

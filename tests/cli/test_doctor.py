@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 from assistant.cli.doctor import Finding, examine, findings_json, findings_text
 from assistant.config.settings import Settings
 from tests.fakes.home import home_settings
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
+from tests.source_files import ROOT
 
 
 async def found(settings: Settings) -> dict[str, Finding]:
@@ -53,17 +57,23 @@ def test_findings_are_lines_for_a_person_and_json_for_a_program() -> None:
     ]
 
 
-async def test_mcp_servers_are_listed_and_what_is_wrong_with_one_is_told(home: Path) -> None:
+async def test_mcp_servers_are_started_and_what_is_wrong_with_one_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.cli.doctor.MCP_SECONDS", 60.0)
     home.mkdir()
+    good = {"command": sys.executable, "args": ["-m", "tests.fakes.strange_servers", "plain"], "cwd": str(ROOT)}
     told: list[Finding] = []
-    for servers in ('{"web": {"url": "https://example.org"}}', '{"web": {}}'):
-        (home / "mcp.json").write_text(f'{{"mcpServers": {servers}}}', encoding="utf-8")
+    for servers in ({"good": good}, {"good": good, "gone": {"command": "no-such-program"}, "odd": {}}, {}):
+        (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         told += [one for one in await examine(home_settings(home, provider="offline")) if one.name == "MCP servers"]
     assert told == [
-        Finding("MCP servers", "ok", "web"),
+        Finding("MCP servers", "ok", "good (1 tool)"),
         Finding(
             "MCP servers",
             "warning",
-            "The MCP server 'web' in mcp.json cannot be used: it needs either a command or a url.",
+            "good (1 tool). The MCP server 'odd' in mcp.json cannot be used: it needs either a command or a url. "
+            "The MCP server 'gone' cannot be used: its program 'no-such-program' was not found. "
+            "The rest goes on without it.",
         ),
     ]

@@ -1,161 +1,145 @@
-"""The MCP servers the owner lists in mcp.json: started with the assistant, their tools asked about at every call."""
+"""The MCP servers of the owner while the home is open: started beside it, their tools asked about at every call."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
 
-from agentscope.mcp import HttpMCPConfig, MCPClient, StdioMCPConfig
 from agentscope.tool import ToolBase
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from assistant.storage.atomic_io import read_plain_file
+from assistant.agent.tools.mcp_connection import ServerConnection
+from assistant.agent.tools.mcp_file import ListedServers
+from assistant.agent.tools.mcp_schemas import UnusableTool, offered_name
+from assistant.agent.tools.outside_tool import OutsideTool
+from assistant.messages.events import Notice
 
-CONNECT_SECONDS = 20.0
-"""How long all of them may take to start; one that is slower is left out."""
-CALL_SECONDS = 600.0
-"""How long a call may take."""
-_CLOSE_SECONDS = 5.0
-_MAX_FILE_BYTES = 1_000_000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}\Z")
-
-log = logging.getLogger(__name__)
+PATIENCE_SECONDS = 6.0
+"""How long the first turn waits for servers that are still starting; what is slower brings its tools later."""
+MAX_TOOLS = 100
+"""Tools from outside that are offered at most: providers refuse a request with more than 128."""
 
 
-class ServerSettings(BaseModel):
-    """One entry of `mcpServers`, in the form that other programs use too: a command to start, or an address."""
+class McpServers:
+    """The tools of every server that answers, and what is wrong with the others; both change while it runs."""
 
-    model_config = ConfigDict(extra="ignore")
+    def __init__(self, listed: ListedServers, start_folder: Path) -> None:
+        self.on_notice: list[Callable[[Notice], None]] = []
+        """Called with what a person should know of a server, as it happens."""
+        self._listed_problems = listed.problems
+        self._tools: dict[tuple[str, str], OutsideTool] = {}
+        self._left_out: dict[str, list[str]] = {}
+        self._said_slow: set[str] = set()
+        self._servers = {
+            name: ServerConnection(name, settings, start_folder, self._note_change)
+            for name, settings in listed.servers.items()
+        }
+        self._is_patience_over = not self._servers
 
-    command: str = ""
-    args: list[str] = []
-    env: dict[str, str] = {}
-    cwd: str = ""
-    url: str = ""
-    headers: dict[str, str] = {}
-    disabled: bool = False
+    @property
+    def tools(self) -> tuple[ToolBase, ...]:
+        """The tools that can be called, those of a server that is being started again too."""
+        return tuple(self._tools.values())
 
-    @model_validator(mode="after")
-    def _must_be_reachable_one_way(self) -> Self:
-        if bool(self.command) == bool(self.url):
-            raise ValueError("it needs either a command or a url")
-        if self.url and not self.url.startswith(("http://", "https://")):
-            raise ValueError("its url must begin with http:// or https://")
-        return self
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong now, one line each."""
+        lines = list(self._listed_problems)
+        for server in self._servers.values():
+            if server.state == "failed":
+                lines.append(_failure_line(server))
+            if server.name in self._said_slow and server.state == "starting":
+                lines.append(_slow_line(server))
+            lines += self._left_out.get(server.name, [])
+        return tuple(lines)
 
+    @property
+    def tool_counts(self) -> Mapping[str, int]:
+        """How many tools each server that answers has."""
+        return {name: len(server.listed.tools) for name, server in self._servers.items() if server.state == "ready"}
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    servers: Annotated[dict[str, object], Field(alias="mcpServers")] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class ListedServers:
-    """What mcp.json lists: the servers that can be tried, by name, and what is wrong with the rest, one line each."""
-
-    servers: dict[str, ServerSettings]
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class McpTools:
-    """The tools of every server that answers, and what became of the others, one line each."""
-
-    tools: tuple[ToolBase, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-def read_servers(path: Path) -> ListedServers:
-    """The servers in mcp.json that are not switched off; none where there is no such file."""
-    try:
-        file = _File.model_validate_json(read_plain_file(path, _MAX_FILE_BYTES)) if path.exists() else _File()
-    except OSError as error:
-        return ListedServers({}, (f"mcp.json cannot be read ({error}), so no MCP server is used.",))
-    except ValidationError as error:
-        return ListedServers({}, (f"mcp.json cannot be used: {_first_reason(error)}. No MCP server is used.",))
-    servers: dict[str, ServerSettings] = {}
-    problems: list[str] = []
-    for name, entry in file.servers.items():
+    async def settle(self, patience_seconds: float | None = None) -> None:
+        """Wait until each has started or failed, but not longer than this in all, and only once."""
+        if self._is_patience_over:
+            return
+        waits = [asyncio.ensure_future(server.settled.wait()) for server in self._servers.values()]
         try:
-            settings = ServerSettings.model_validate(entry)
-        except ValidationError as error:
-            problems.append(f"The MCP server {name!r} in mcp.json cannot be used: {_first_reason(error)}.")
-            continue
-        if not _NAME.match(name):
-            problems.append(f"The MCP server {name!r} cannot be used: its name may have letters, digits, _ and - only.")
-        elif not settings.disabled:
-            servers[name] = settings
-    return ListedServers(servers, tuple(problems))
+            await asyncio.wait(waits, timeout=PATIENCE_SECONDS if patience_seconds is None else patience_seconds)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        is_first, self._is_patience_over = not self._is_patience_over, True
+        for server in self._servers.values() if is_first else ():
+            if server.state == "starting":
+                self._said_slow.add(server.name)
+                self._emit(Notice(_slow_line(server), "info"))
+
+    async def close(self) -> None:
+        """End all of them."""
+        await asyncio.gather(*(server.close() for server in self._servers.values()))
+
+    def _note_change(self, server: ServerConnection) -> None:
+        if server.state == "failed":
+            self._emit(Notice(_failure_line(server)))
+            return
+        lines = self._take_tools(server)
+        if lines != self._left_out.get(server.name, []):
+            self._left_out[server.name] = lines
+            for line in lines:
+                self._emit(Notice(line))
+        if server.name in self._said_slow:
+            self._said_slow.discard(server.name)
+            count = len(server.listed.tools)
+            self._emit(Notice(f"The MCP server {server.name!r} is there now, with {_tools_words(count)}.", "info"))
+
+    def _take_tools(self, server: ServerConnection) -> list[str]:
+        """Offer the tools it has now under the names they had before; returns what cannot be offered, a line each."""
+        names = {key: tool.name for key, tool in self._tools.items() if key[0] == server.name}
+        self._tools = {key: tool for key, tool in self._tools.items() if key[0] != server.name}
+        unusable = list(server.listed.unusable)
+        room = MAX_TOOLS - len(self._tools)
+        for tool in server.listed.tools[:room]:
+            key = (server.name, tool.name)
+            taken = {other.name for other in self._tools.values()}
+            name = names.get(key) or offered_name(server.name, tool.name, taken)
+            self._tools[key] = OutsideTool(name, tool, server)
+        too_many = server.listed.tools[room:]
+        lines = [_unusable_line(server, tool) for tool in unusable]
+        if too_many:
+            named = ", ".join(tool.name for tool in too_many)
+            lines.append(
+                f"The MCP server {server.name!r} has more tools than a request can hold ({MAX_TOOLS}); "
+                f"left out: {named}."
+            )
+        return lines
+
+    def _emit(self, notice: Notice) -> None:
+        for listener in self.on_notice:
+            listener(notice)
 
 
 @asynccontextmanager
-async def open_servers(listed: ListedServers, start_folder: Path) -> AsyncGenerator[McpTools]:
-    """Start them side by side, and end them in the end. One that does not answer is reported and delays nobody."""
-    clients = {name: _client(name, settings, start_folder) for name, settings in listed.servers.items()}
+async def open_servers(listed: ListedServers, start_folder: Path) -> AsyncGenerator[McpServers]:
+    """Start them side by side, without waiting for any, and end them in the end."""
+    servers = McpServers(listed, start_folder)
     try:
-        started = await asyncio.gather(*(_start(name, client) for name, client in clients.items()))
-        yield McpTools(
-            tuple(tool for one in started for tool in one.tools),
-            (*listed.problems, *(problem for one in started for problem in one.problems)),
-        )
+        yield servers
     finally:
-        await asyncio.gather(*(_end(client) for client in clients.values()))
+        await servers.close()
 
 
-async def _start(name: str, client: MCPClient) -> McpTools:
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            await client.connect()
-            return McpTools(tuple(await client.list_tools()))
-    except TimeoutError:
-        reason = f"it did not answer within {CONNECT_SECONDS:.0f} s"
-    except Exception as error:
-        # A server of somebody else may fail in any way; the assistant goes on without it.
-        log.warning("the MCP server %s cannot be used", name, exc_info=True)
-        reason = f"{type(error).__name__}: {_innermost(error)}"
-    return McpTools(problems=(f"The MCP server {name!r} cannot be used: {reason}. The rest goes on without it.",))
+def _failure_line(server: ServerConnection) -> str:
+    return f"The MCP server {server.name!r} cannot be used: {server.problem}. The rest goes on without it."
 
 
-async def _end(client: MCPClient) -> None:
-    if not client.is_connected:
-        return
-    try:
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await client.close()
-    except TimeoutError:
-        log.warning("the MCP server %s did not end within %.0f s", client.name, _CLOSE_SECONDS)
+def _slow_line(server: ServerConnection) -> str:
+    return f"The MCP server {server.name!r} is still starting; its tools come when it is there."
 
 
-def _client(name: str, settings: ServerSettings, start_folder: Path) -> MCPClient:
-    config = (
-        HttpMCPConfig(url=settings.url, headers=settings.headers or None)
-        if settings.url
-        # The server gets the variables every program needs and those that are listed for it, so no key of ours.
-        else StdioMCPConfig(
-            command=settings.command,
-            args=settings.args,
-            env=settings.env or None,
-            cwd=settings.cwd or start_folder,
-            encoding_error_handler="replace",
-        )
-    )
-    return MCPClient(name=name, is_stateful=True, mcp_config=config, execution_timeout=CALL_SECONDS)
+def _unusable_line(server: ServerConnection, tool: UnusableTool) -> str:
+    return f"The tool {tool.name!r} of the MCP server {server.name!r} is left out: {tool.reason}."
 
 
-def _first_reason(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    reason = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {reason}" if place else reason
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """What went wrong, out of the groups that concurrent parts wrap it in."""
-    return _innermost(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+def _tools_words(count: int) -> str:
+    return "one tool" if count == 1 else f"{count} tools"

@@ -11,6 +11,8 @@ from agentscope.state import AgentState
 from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase, Write
 
 from assistant.agent.tools.approvals import Rules
+from assistant.agent.tools.mcp_servers import McpServers
+from assistant.agent.tools.outside_tool import OutsideTool
 from assistant.agent.tools.skills import SkillLoader
 from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.tool_failures import FailureWords
@@ -70,6 +72,32 @@ class AsideEdit(Edit):
         return await asyncio.to_thread(asyncio.run, edit)
 
 
+class LiveToolkit(Toolkit):
+    """AgentScope's toolkit with the tools of servers as they are now: a slow server brings its tools later."""
+
+    def __init__(self, tools: list[ToolBase], skills: SkillLoader | None, outside: McpServers | None) -> None:
+        super().__init__(tools=tools, skills_or_loaders=[skills] if skills else [])
+        self._outside = outside
+
+    async def get_tool_schemas(self, groups: list[str] | None = None) -> list[dict[str, object]]:
+        """What the model is offered."""
+        await self._take_outside_tools()
+        return await super().get_tool_schemas(groups)
+
+    async def check_tool_available(self, tool_name: str, activated_groups: list[str]) -> ToolBase:
+        """The tool that a call names, which a person may have allowed before this process began."""
+        await self._take_outside_tools()
+        return await super().check_tool_available(tool_name, activated_groups)
+
+    async def _take_outside_tools(self) -> None:
+        if self._outside is None:
+            return
+        await self._outside.settle()
+        (group,) = self.tool_groups
+        own = [tool for tool in group.tools if not isinstance(tool, OutsideTool)]
+        group.tools = [*own, *self._outside.tools]
+
+
 def build_toolkit(
     *,
     backend: ToolBackend,
@@ -78,7 +106,7 @@ def build_toolkit(
     language: Language,
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),
-    outside_tools: Sequence[ToolBase] = (),
+    outside: McpServers | None = None,
 ) -> Toolkit:
     """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
 
@@ -86,8 +114,8 @@ def build_toolkit(
     """
     tools: list[ToolBase] = list(own_tools)
     if has_file_tools:
-        tools += [*_file_tools(backend, start_folder, language), *outside_tools]
-    return Toolkit(tools=tools, skills_or_loaders=[skills] if skills and has_file_tools else [])
+        tools += _file_tools(backend, start_folder, language)
+    return LiveToolkit(tools, skills if has_file_tools else None, outside if has_file_tools else None)
 
 
 def _file_tools(backend: ToolBackend, start_folder: Path, language: Language) -> list[ToolBase]:

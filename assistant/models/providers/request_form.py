@@ -8,6 +8,7 @@ from agentscope.formatter import DashScopeChatFormatter, OpenAIChatFormatter
 
 from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Msg, parse_object
+from assistant.models.providers.links import with_links_as_words
 
 WireMessage = dict[str, object]
 """A message as JSON, as AgentScope's formatters make it."""
@@ -18,7 +19,7 @@ class TidyOpenAIFormatter(OpenAIChatFormatter):
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
         """The messages as the server gets them."""
-        return tidy_messages(await super().format(msgs))
+        return tidy_messages(await super().format(with_links_as_words(msgs)))
 
 
 class TidyDashScopeFormatter(DashScopeChatFormatter):
@@ -26,7 +27,7 @@ class TidyDashScopeFormatter(DashScopeChatFormatter):
 
     async def format(self, msgs: list[Msg]) -> list[WireMessage]:
         """The messages as the server gets them."""
-        return tidy_messages(await super().format(msgs))
+        return tidy_messages(await super().format(with_links_as_words(msgs)))
 
 
 def tidy_messages(messages: Sequence[WireMessage]) -> list[WireMessage]:

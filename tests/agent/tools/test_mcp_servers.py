@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assistant.agent.tools.mcp_servers import ListedServers, ServerSettings, open_servers, read_servers
+from assistant.agent.tools.mcp_file import ListedServers, ServerSettings
+from assistant.agent.tools.mcp_servers import open_servers
 from assistant.messages.events import ApprovalRequested, Event, Notice, ToolFinished
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
@@ -23,6 +24,12 @@ WEATHER = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """A machine under load starts a server in more than the patience of a first turn."""
+    monkeypatch.setattr("assistant.agent.tools.mcp_servers.PATIENCE_SECONDS", 60.0)
+
+
 def write_file(home: Path, servers: object) -> None:
     """An mcp.json in the home."""
     home.mkdir(exist_ok=True)
@@ -32,65 +39,6 @@ def write_file(home: Path, servers: object) -> None:
 def notices(events: list[Event]) -> list[str]:
     """What was told in plain words."""
     return [event.text for event in events if isinstance(event, Notice)]
-
-
-def test_a_home_without_the_file_lists_nothing(tmp_path: Path) -> None:
-    assert read_servers(tmp_path / "mcp.json") == ListedServers({}, ())
-
-
-def test_servers_are_read_in_the_form_other_programs_use(tmp_path: Path) -> None:
-    write_file(
-        tmp_path,
-        {
-            "files": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "1"}, "type": "stdio"},
-            "web": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer 1"}},
-            "off": {"command": "npx", "disabled": True},
-        },
-    )
-    assert read_servers(tmp_path / "mcp.json") == ListedServers(
-        {
-            "files": ServerSettings(command="npx", args=["-y", "server"], env={"KEY": "1"}),
-            "web": ServerSettings(url="https://example.org/mcp", headers={"Authorization": "Bearer 1"}),
-        },
-        (),
-    )
-
-
-@pytest.mark.parametrize(
-    ("entry", "reason"),
-    [
-        ({"command": "a", "url": "https://example.org"}, "it needs either a command or a url."),
-        ({}, "it needs either a command or a url."),
-        ({"url": "ftp://example.org"}, "its url must begin with http:// or https://."),
-        ({"command": "a", "args": "b"}, "args: Input should be a valid list."),
-        ("a", "Input should be a valid dictionary or instance of ServerSettings."),
-    ],
-    ids=["both", "neither", "another scheme", "a text for a list", "no entry"],
-)
-def test_an_entry_that_cannot_be_is_told_and_the_rest_is_read(tmp_path: Path, entry: object, reason: str) -> None:
-    write_file(tmp_path, {"odd": entry, "fine": {"command": "npx"}})
-    assert read_servers(tmp_path / "mcp.json") == ListedServers(
-        {"fine": ServerSettings(command="npx")}, (f"The MCP server 'odd' in mcp.json cannot be used: {reason}",)
-    )
-
-
-def test_a_name_no_tool_could_have_is_told(tmp_path: Path) -> None:
-    write_file(tmp_path, {"my server": {"command": "npx"}})
-    listed = read_servers(tmp_path / "mcp.json")
-    assert (listed.servers, [problem[:35] for problem in listed.problems]) == (
-        {},
-        ["The MCP server 'my server' cannot b"],
-    )
-
-
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"mcpServers": 1}', b"\xff\xfe"])
-def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "mcp.json").write_bytes(content)
-    listed = read_servers(tmp_path / "mcp.json")
-    assert (listed.servers, [problem.partition(":")[0] for problem in listed.problems]) == (
-        {},
-        ["mcp.json cannot be used"],
-    )
 
 
 async def test_a_tool_from_outside_is_asked_about_and_gets_no_key_of_ours(
@@ -140,10 +88,10 @@ async def test_a_server_that_cannot_be_started_is_told_in_each_conversation_and_
 
 
 async def test_a_server_that_says_nothing_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assistant.agent.tools.mcp_servers.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("assistant.agent.tools.mcp_connection.CONNECT_SECONDS", 0.5)
     silent = ServerSettings(command=sys.executable, args=["-c", "import sys; sys.stdin.read()"])
     async with open_servers(ListedServers({"silent": silent}, ()), tmp_path) as outside:
-        pass
+        await outside.settle()
     assert (outside.tools, [problem.partition(":")[0] for problem in outside.problems]) == (
         (),
         ["The MCP server 'silent' cannot be used"],

@@ -1,0 +1,235 @@
+"""The life of one MCP server: it starts beside everything else, and is started again, with a limit, when it died."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx2
+from agentscope.mcp import HttpMCPConfig, StdioMCPConfig
+from mcp import MCPError
+
+from assistant.agent.tools.mcp_client import ListedTools, PatientClient, is_over
+from assistant.agent.tools.mcp_file import ServerSettings
+
+CONNECT_SECONDS = 120.0
+"""How long a server may take to start. Nobody waits for it."""
+CALL_SECONDS = 600.0
+"""How long a call may take."""
+MAX_RESTARTS = 5
+"""How often a server that dies is started again within `RESTART_WINDOW_SECONDS`."""
+RESTART_WINDOW_SECONDS = 600.0
+_RETRY_PAUSES_SECONDS = (2.0, 15.0, 60.0, 300.0)
+_CLOSE_SECONDS = 5.0
+_QUOTE_CHARS = 200
+
+log = logging.getLogger(__name__)
+
+State = Literal["starting", "ready", "failed"]
+Failure = Literal["stopped", "gone", "refused", "silent"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What a call brought: the result as the server sent it, or why there is none, with the server's own words."""
+
+    result: Mapping[str, object]
+    failure: Failure | None = None
+    words: str = ""
+
+
+class ServerConnection:
+    """One server that mcp.json lists, from its start to the end of the program."""
+
+    def __init__(
+        self, name: str, settings: ServerSettings, start_folder: Path, on_change: Callable[[ServerConnection], None]
+    ) -> None:
+        """`on_change` is called when its state, its tools or its problem are other ones."""
+        self.name = name
+        self.state: State = "starting"
+        self.listed = ListedTools()
+        self.problem = ""
+        """Why it cannot be used now."""
+        self._settings = settings
+        self._start_folder = start_folder
+        self._on_change = on_change
+        self._client: PatientClient | None = None
+        self._lock = asyncio.Lock()
+        self._deaths: list[float] = []
+        self._task = asyncio.create_task(self._start_patiently(), name=f"MCP server {name}")
+        self.settled = asyncio.Event()
+        """Set once it is ready or has failed for the first time."""
+
+    async def call(self, tool: str, arguments: dict[str, object]) -> CallOutcome:
+        """Call one of its tools; a server that has died since is started first. A call is never made twice."""
+        client = await self._living_client()
+        if client is None:
+            return CallOutcome({}, "gone", self.problem)
+        try:
+            return CallOutcome(await client.call(tool, arguments, CALL_SECONDS))
+        except MCPError as error:
+            if not is_over(error):
+                is_late = "timed out" in error.message.lower()
+                return CallOutcome({}, "silent" if is_late else "refused", error.message)
+        except Exception:
+            # A server of somebody else may break in any way; the turn goes on.
+            log.warning("the MCP server %s broke off", self.name, exc_info=True)
+        await self._let_go(client)
+        return CallOutcome({}, "stopped", client.last_words[:_QUOTE_CHARS])
+
+    async def close(self) -> None:
+        """End the server."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        if self._client is not None:
+            await _end(self._client)
+
+    async def _living_client(self) -> PatientClient | None:
+        async with self._lock:
+            if self._client is not None and await self._is_alive(self._client):
+                return self._client
+            if self._client is not None:
+                await self._let_go(self._client)
+            if self.state == "ready" and self._may_restart() and await self._start() == "later":
+                self._task = asyncio.create_task(self._start_patiently(), name=f"MCP server {self.name}")
+            return self._client
+
+    async def _is_alive(self, client: PatientClient) -> bool:
+        try:
+            return await client.is_alive()
+        except Exception:
+            log.warning("the MCP server %s does not answer any more", self.name, exc_info=True)
+            return False
+
+    def _may_restart(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        self._deaths = [time for time in self._deaths if now - time < RESTART_WINDOW_SECONDS]
+        if len(self._deaths) < MAX_RESTARTS:
+            self._deaths.append(now)
+            return True
+        minutes = RESTART_WINDOW_SECONDS / 60
+        self._fail(f"it stopped {MAX_RESTARTS + 1} times within {minutes:.0f} minutes and is not started again")
+        return False
+
+    async def _let_go(self, client: PatientClient) -> None:
+        if self._client is client:
+            self._client = None
+            await _end(client)
+
+    async def _start_patiently(self) -> None:
+        """Start it; where that fails try again after a while, each time a longer one, and then give up."""
+        for pause_seconds in (*_RETRY_PAUSES_SECONDS, None):
+            outcome = await self._start()
+            self.settled.set()
+            if outcome != "later" or pause_seconds is None:
+                return
+            await asyncio.sleep(pause_seconds)
+
+    async def _start(self) -> Literal["ready", "later", "never"]:
+        """Start it and read its tools; `never` where another try would fail for the same reason."""
+        client = _make_client(self.name, self._settings, self._start_folder)
+        is_ready = False
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await client.connect()
+                self.listed = await client.list_all()
+            is_ready = True
+        except Exception as error:
+            # A server of somebody else may fail in any way; the assistant goes on without it.
+            log.warning("the MCP server %s cannot be used", self.name, exc_info=True)
+            self._fail(_reason(error, self._settings, client.last_words))
+            is_hopeless = any(isinstance(one, FileNotFoundError | PermissionError) for one in _causes(error))
+            return "never" if is_hopeless else "later"
+        finally:
+            if not is_ready:
+                await _end(client)
+        self._client, self.state, self.problem = client, "ready", ""
+        self._on_change(self)
+        return "ready"
+
+    def _fail(self, reason: str) -> None:
+        is_new = (self.state, self.problem) != ("failed", reason)
+        self.state, self.problem = "failed", reason
+        if is_new:
+            self._on_change(self)
+
+
+def _make_client(name: str, settings: ServerSettings, start_folder: Path) -> PatientClient:
+    config = (
+        HttpMCPConfig(url=settings.url, headers=settings.headers or None)
+        if settings.url
+        # The server gets the variables every program needs and those that are listed for it, so no key of ours.
+        else StdioMCPConfig(
+            command=settings.command,
+            args=settings.args,
+            env=settings.env or None,
+            cwd=settings.cwd or start_folder,
+            encoding_error_handler="replace",
+        )
+    )
+    return PatientClient(name=name, is_stateful=True, mcp_config=config, execution_timeout=CALL_SECONDS)
+
+
+async def _end(client: PatientClient) -> None:
+    if not client.is_connected:
+        return
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await client.close()
+    except TimeoutError:
+        log.warning("the MCP server %s did not end within %.0f s", client.name, _CLOSE_SECONDS)
+
+
+def _reason(error: BaseException, settings: ServerSettings, last_words: str) -> str:
+    """Why a server did not start, in plain words."""
+    said = f" (it wrote: {last_words[:_QUOTE_CHARS]})" if last_words else ""
+    for cause in _causes(error):
+        match cause:
+            case FileNotFoundError():
+                return f"its program {settings.command!r} was not found"
+            case PermissionError():
+                return f"its program {settings.command!r} may not be run"
+            case httpx2.HTTPStatusError():
+                return _status_reason(cause.response.status_code, settings.url)
+            case MCPError() if not is_over(cause):
+                return f"it refused the connection: {cause.message[:_QUOTE_CHARS]}"
+            case TimeoutError():
+                return f"it did not answer within {CONNECT_SECONDS:.0f} s{said}"
+            case httpx2.TransportError():
+                return f"nothing answers at {_origin(settings.url)}"
+            case _:
+                pass
+    if settings.url:
+        return f"what answers at {_origin(settings.url)} is no MCP server"
+    return f"its program ended, or does not speak the protocol{said}"
+
+
+def _status_reason(status: int, url: str) -> str:
+    if status in (401, 403):
+        return f"{_origin(url)} wants a key or a sign-in (HTTP {status})"
+    return f"{_origin(url)} answers with HTTP {status}"
+
+
+def _origin(url: str) -> str:
+    """The address without its path and query, which can hold a key."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The errors in the groups that concurrent parts wrap them in, and what each came from."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _causes(inner)
+        return
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__
