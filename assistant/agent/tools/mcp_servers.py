@@ -15,7 +15,7 @@ from assistant.agent.tools.mcp_schemas import UnusableTool, offered_name
 from assistant.agent.tools.outside_tool import OutsideTool
 from assistant.messages.events import Notice
 
-PATIENCE_SECONDS = 6.0
+PATIENCE_SECONDS = 4.0
 """How long the first turn waits for servers that are still starting; what is slower brings its tools later."""
 MAX_TOOLS = 100
 """Tools from outside that are offered at most: providers refuse a request with more than 128."""
