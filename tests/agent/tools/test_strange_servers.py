@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -155,6 +156,7 @@ async def test_a_server_that_always_dies_is_given_up(monkeypatch: pytest.MonkeyP
 
 async def test_nobody_waits_for_a_slow_server_and_its_tools_come_when_it_is_there(tmp_path: Path) -> None:
     there = tmp_path / "there"
+    os.mkfifo(there)
     async with open_servers(ListedServers({"srv": strange("slow", there)}, ()), ROOT) as servers:
         said: list[str] = []
         arrived = asyncio.Event()
@@ -167,7 +169,7 @@ async def test_nobody_waits_for_a_slow_server_and_its_tools_come_when_it_is_ther
         servers.on_notice.append(note)
         await servers.settle(0.05)
         before = [tool.name for tool in servers.tools]
-        there.touch()
+        await asyncio.to_thread(there.write_bytes, b"")
         await arrived.wait()
         after = [tool.name for tool in servers.tools]
     assert (before, after) == ([], ["mcp__srv__ask"])
