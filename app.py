@@ -7,9 +7,11 @@ import sys
 
 def main() -> int:
     """Serve the page until the process is told to end; returns the exit code."""
+    from assistant.cli.streams import open_streams
     from assistant.config.settings import load_settings
     from assistant.errors import PalimpsestError
 
+    open_streams()
     try:
         settings = load_settings()
         # Imported late so that a wrong setting is told at once.

@@ -9,12 +9,13 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.settings import Settings, load_settings
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.messages.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
@@ -33,10 +34,13 @@ DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
+    open_streams()
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
-        return _run(options)
+        # What a server logs is for its owner; a command in a terminal says what there is to say itself.
+        with nullcontext() if options.command == "serve" else quiet_libraries():
+            return _run(options)
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
         return WRONG_USE if isinstance(error, WrongUseError) else FAILED
@@ -347,9 +351,18 @@ async def _print_events(conversation: Conversation, events: AsyncGenerator[Numbe
         _print_event(event, as_json)
         if isinstance(event, TurnFailed):
             code = FAILED
+            _print_failure(event)
         elif isinstance(event, ApprovalRequested):
             code = AWAITING_APPROVAL
     return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
+
+
+def _print_failure(event: TurnFailed) -> None:
+    """One line on standard error, where a script looks for it; a person at a terminal has read it already."""
+    # Python has none where the descriptor was closed.
+    streams: tuple[TextIO | None, ...] = (sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        print(f"palimpsest: {' '.join(event.error.split())}", file=sys.stderr)
 
 
 def _print_event(event: Event, as_json: bool) -> None:

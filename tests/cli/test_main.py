@@ -100,7 +100,9 @@ def test_a_model_that_fails_is_one_line_and_a_failure(
     player.replies = [Reply(text="The key is wrong.", status=401)]
 
     assert main(["chat", "--once", "Hi"]) == 1
-    assert capsys.readouterr().out.strip().startswith("! ")
+    printed = capsys.readouterr()
+    assert printed.out.strip().startswith("! ")
+    assert (printed.err.startswith("palimpsest: http://"), len(printed.err.splitlines())) == (True, 1)
 
 
 def test_a_compaction_is_previewed_made_and_taken_back(

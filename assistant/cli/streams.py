@@ -1,0 +1,42 @@
+"""Standard streams that take every text: what they cannot write becomes an escape, and no library speaks there."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import logging
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+_ESCAPES = "palimpsest.escapes"
+
+
+def open_streams() -> None:
+    """Let the standard streams write any character; where their encoding lacks one, as JSON escapes it."""
+    codecs.register_error(_ESCAPES, _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ESCAPES)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+
+
+@contextmanager
+def quiet_libraries() -> Generator[None]:
+    """Meanwhile no log is written: in a terminal a person reads our own sentences, not a library's or a traceback."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """The characters as `\\uXXXX`, two of them for one beyond the basic plane: in a JSON text this is the same text."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    pairs = (units[place : place + 2] for place in range(0, len(units), 2))
+    return "".join(f"\\u{pair.hex()}" for pair in pairs), error.end
