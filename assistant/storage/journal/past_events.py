@@ -36,9 +36,9 @@ from assistant.messages.events import (
     TurnStarted,
 )
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
-from assistant.storage.healing import INTERRUPTED_OUTPUT
 from assistant.storage.journal.rebuild import NEWEST, standing_ids, undone_ids
 from assistant.storage.journal.rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow, instant
+from assistant.storage.message_healing import INTERRUPTED_OUTPUT
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",

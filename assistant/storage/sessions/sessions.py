@@ -19,10 +19,10 @@ from filelock import FileLock, Timeout
 
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.storage.atomic_io import replace_file, sync_folder
-from assistant.storage.healing import heal
 from assistant.storage.journal.journal import Journal, artifact_ids_of
 from assistant.storage.journal.listing import JournalSession
 from assistant.storage.journal.rows import BlockRow, DeletedRow, instant
+from assistant.storage.message_healing import heal
 from assistant.storage.sessions.from_journal import completed, rebuilt
 from assistant.storage.sessions.session_file import (
     SESSION_VERSION,

@@ -1,4 +1,4 @@
-"""Stands before the whole page: lets in what the door lists, for the person whose it is, and nothing else."""
+"""Stands before the whole page: lets in what `open_routes` lists, for the person whose it is, and nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assistant.ui.server.asgi import (
     header_values,
 )
 from assistant.ui.server.bodies import Bodies, Body, has_body
-from assistant.ui.server.door import Entrance, entrance, is_tab_name
+from assistant.ui.server.open_routes import Entrance, entrance, is_tab_name
 from assistant.ui.server.tabs import TabOwners
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.routing import BaseRoute, Mount, Route
 
 from assistant.config.settings import Settings
-from assistant.ui.server.door import entrance, is_tab_name
+from assistant.ui.server.open_routes import entrance, is_tab_name
 from tests.ui.server.conftest import site_of
 
 OPEN_ROUTES = {

@@ -17,7 +17,7 @@ from assistant.messages.blocks import (
     UserMsg,
     steps_of,
 )
-from assistant.storage.healing import heal, is_parked
+from assistant.storage.message_healing import heal, is_parked
 
 
 def call(name: str, state: ToolCallState = ToolCallState.FINISHED) -> ToolCallBlock:
