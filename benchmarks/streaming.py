@@ -27,6 +27,7 @@ CHROMIUM_FLAGS = (
 )
 # Two messages a turn.
 PAST_TURNS = 500
+_WAIT_MILLISECONDS = 180_000
 _LONG_TASKS = """() => {
     window.longTasks = [];
     new PerformanceObserver(list => list.getEntries().forEach(entry => window.longTasks.push(entry.duration)))
@@ -77,6 +78,7 @@ def measured(browser: Browser, address: str) -> Sequence[Figure]:
 def opened_page(browser: Browser, address: str, session_id: str) -> Page:
     """A page that rests, with this conversation."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(_WAIT_MILLISECONDS)
     page.goto(f"{address}?c={session_id}")
     page.locator("#chat .p-foot").last.wait_for()
     page.wait_for_timeout(3_000)

@@ -11,6 +11,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from assistant.text.encoding import encode, storable
+
 ASSETS = Path(__file__).parent / "assets"
 TOKEN = f"pal{secrets.token_hex(6)}"
 """New in each process. Styles and the click listener know cards by it, so that no text can pose as one."""
@@ -28,13 +30,13 @@ def card(name: str, /, **values: object) -> Markup:
 
 def action(name: str, target: str = "") -> str:
     """The class that makes a button mean `name` on `target`; attributes other than class do not survive the page."""
-    coded = base64.urlsafe_b64encode(target.encode()).decode().rstrip("=")
+    coded = base64.urlsafe_b64encode(encode(target)).decode().rstrip("=")
     return f"{TOKEN} {TOKEN}-do--{name}--{coded}"
 
 
 def fold_name(target: str) -> str:
     """The class by which a fold is remembered as open while its message is drawn again."""
-    coded = base64.urlsafe_b64encode(target.encode()).decode().rstrip("=")
+    coded = base64.urlsafe_b64encode(encode(target)).decode().rstrip("=")
     return f"{TOKEN}-fold--{coded}"
 
 
@@ -70,7 +72,7 @@ def _environment() -> Environment:
 def _escaped(value: object) -> Markup:
     if isinstance(value, Markup):
         return value
-    return Markup(_SPECIAL.sub(lambda match: _ENTITIES[match.group()], str(escape(value))))
+    return Markup(_SPECIAL.sub(lambda match: _ENTITIES[match.group()], str(escape(storable(str(value))))))
 
 
 def _thousands(number: int) -> str:
