@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.agent.hooks.system_prompt import SystemPromptHook
+from assistant.agent.hooks.prompt_refresh import SystemPromptHook
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.toolkit import AgentTools
 from assistant.compaction.budget import fits_alone, next_trigger

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.agent.compactor import Compactor
+from assistant.agent.hooks.prompt_refresh import PromptSource, SystemPromptHook
 from assistant.agent.hooks.recall import RecallHook
-from assistant.agent.hooks.system_prompt import PromptSource, SystemPromptHook
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.summariser import Summariser, make_ask

@@ -13,7 +13,7 @@ from agentscope.model import ChatModelBase, ChatResponse, ChatUsage
 from agentscope.tool import ToolChoice
 
 from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock
-from assistant.models.providers.answer_notes import AnswerNotes, notes_chunk
+from assistant.models.providers.carried_notes import AnswerNotes, notes_chunk
 
 ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
 

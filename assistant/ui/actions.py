@@ -15,7 +15,7 @@ from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving
 from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, ChatController
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.tab import Tab
-from assistant.ui.chat.window import earlier_window
+from assistant.ui.chat.transcript_window import earlier_window
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_actions
 from assistant.ui.memory.memory_actions import FileAction, TaskAction

@@ -15,7 +15,7 @@ from assistant.agent.session_state import SessionState
 from assistant.config.prompts import render
 from assistant.messages.blocks import Block, TextBlock, ThinkingBlock, copy_with_blocks
 from assistant.messages.events import Notice
-from assistant.models.providers.answer_notes import AnswerNotes, notes_of
+from assistant.models.providers.carried_notes import AnswerNotes, notes_of
 from assistant.models.wire.request_parts import NOTED_PARTS
 
 

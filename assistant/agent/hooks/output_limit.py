@@ -26,7 +26,7 @@ from assistant.messages.blocks import (
     open_calls,
     parse_object,
 )
-from assistant.models.providers.answer_notes import notes_of
+from assistant.models.providers.carried_notes import notes_of
 
 MAX_CUT_STEPS = 3
 """Model calls in a row whose tool calls may be cut; a model that cannot keep within its limit would go on for ever."""

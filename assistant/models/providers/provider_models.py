@@ -19,9 +19,9 @@ from openai.types.chat import ChatCompletionChunk
 
 from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error, is_context_overflow
-from assistant.models.providers.answer_notes import with_notes
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.providers.carried import put_back, with_carried
+from assistant.models.providers.carried_notes import with_notes
 from assistant.models.providers.chunk_stream import CheckedStream
 from assistant.models.providers.request_form import TidyDashScopeFormatter, TidyOpenAIFormatter, with_messages
 from assistant.models.providers.retries import CLOUD_PAUSES_SECONDS, LOOPBACK_PAUSES_SECONDS, ask_with_retries

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.models.wire.calls import CallAssembly
 from assistant.models.wire.event_lines import END_MARK, EventLines
 from assistant.models.wire.payloads import read_payload
 from assistant.models.wire.pieces import (
@@ -22,6 +21,7 @@ from assistant.models.wire.pieces import (
     UnreadPart,
     WholeCall,
 )
+from assistant.models.wire.wire_calls import CallAssembly
 from assistant.models.wire.written_calls import Schemas
 from assistant.models.wire.written_text import Opening, Retraction, WrittenText
 

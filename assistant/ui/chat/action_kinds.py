@@ -16,7 +16,7 @@ from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.page_updates import listed_sessions
 from assistant.ui.chat.sessions_panel import SessionsChange
-from assistant.ui.chat.window import Window
+from assistant.ui.chat.transcript_window import Window
 from assistant.ui.components import PageUpdate
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.model_panel import model_tab_html
 from assistant.ui.chat.page_updates import SUGGESTIONS, listed_compactions, shown_edit_box
 from assistant.ui.chat.render import answer_text
-from assistant.ui.chat.window import Window, place_of_folded
+from assistant.ui.chat.transcript_window import Window, place_of_folded
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory.memory_panel import WRITER
 

@@ -27,7 +27,7 @@ from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts
 from assistant.ui.chat.sessions_panel import found_in_trash
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
-from assistant.ui.chat.window import Window, place_of_message
+from assistant.ui.chat.transcript_window import Window, place_of_message
 from assistant.ui.components import PageUpdate
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded, Loading

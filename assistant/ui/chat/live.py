@@ -11,7 +11,7 @@ from assistant.text.encoding import storable
 from assistant.ui.chat.entries import Edited, Transcript
 from assistant.ui.chat.fold import Answered, Retried, close_cut_turn, fold, fold_all
 from assistant.ui.chat.transcript_nodes import TranscriptNodes
-from assistant.ui.chat.window import Window
+from assistant.ui.chat.transcript_window import Window
 from assistant.ui.transcript.nodes import Node
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assistant.ui.chat.compactions_list import PAGE_SIZE
-from assistant.ui.chat.window import Window
+from assistant.ui.chat.transcript_window import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from assistant.ui.chat.entries import (
     WorkEntry,
 )
 from assistant.ui.chat.render import render_entry
-from assistant.ui.chat.window import Window
+from assistant.ui.chat.transcript_window import Window
 from assistant.ui.transcript.growing_text import GrowingText, grown, whole
 from assistant.ui.transcript.nodes import Node, card_node
 from assistant.ui.transcript.typed_text import typed_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assistant.ui.cards import action
 from assistant.ui.chat.entries import EndEntry, NoticeEntry, TextEntry, Transcript, UserEntry
 from assistant.ui.chat.transcript_nodes import TranscriptNodes
-from assistant.ui.chat.window import Window
+from assistant.ui.chat.transcript_window import Window
 
 
 def texts(count: int) -> Transcript:

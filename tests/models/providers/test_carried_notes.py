@@ -6,7 +6,7 @@ import pytest
 from agentscope.model import ChatModelBase, ChatResponse
 
 from assistant.messages.blocks import TextBlock, ToolCallBlock, UserMsg
-from assistant.models.providers.answer_notes import AnswerNotes, notes_chunk, notes_of
+from assistant.models.providers.carried_notes import AnswerNotes, notes_chunk, notes_of
 from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assistant.ui.chat.entries import CompactionEntry, Entry, TextEntry, Transcript, UserEntry
-from assistant.ui.chat.window import (
+from assistant.ui.chat.transcript_window import (
     MAX_WINDOW,
     Place,
     Window,
