@@ -25,11 +25,11 @@ from assistant.compaction.record import CompactionRecord
 from assistant.compaction.summary.quoted_history import split_in_pieces, write_transcript
 from assistant.config.prompts import Language, render
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
+from assistant.memory.admission import OWN_MEMORY_TOOLS, Admission, Admitted
 from assistant.memory.code_note import note_by_code
 from assistant.memory.line_edits import new_lines_of
 from assistant.memory.log import Origin
-from assistant.memory.notes import Notes
-from assistant.messages.blocks import Msg, UserMsg
+from assistant.messages.blocks import Msg, ToolResultBlock, UserMsg, copy_with_blocks
 from assistant.messages.events import FlushState
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.journal.journal import Journal
@@ -67,14 +67,15 @@ class Flusher:
     def __init__(
         self,
         model: FlushModel | None,
-        notes: Notes,
+        admission: Admission,
         journal: Journal,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
     ) -> None:
         self._model = model
-        self._notes = notes
+        self._admission = admission
+        self._notes = admission.notes
         self._journal = journal
         self._workspace = workspace
         self._language = language
@@ -166,10 +167,16 @@ class Flusher:
             try:
                 place = file if replaces else self._place_for(file, lines)
                 new = lines if place == file else new_lines_of(self._notes.read(file).text, lines)
-                change = self._notes.add_lines(place, heading, new, origin, replaces=replaces) if new else None
+                admitted = (
+                    self._admission.add_lines(place, heading, new, origin, replaces=replaces) if new else Admitted(None)
+                )
             except PalimpsestError as error:
                 return error_chunk(str(error))
-            outcome = "moved" if change and place != file else "added" if change else "known"
+            outcome = admitted.outcome(place)
+            if outcome == "added" and place != file:
+                outcome = "moved"
+            elif outcome == "noted" and admitted.change:
+                place = admitted.change.path
             return text_chunk(render("memory_result", language, outcome=outcome, name=file, place=place))
 
         return Toolkit(
@@ -194,7 +201,7 @@ class Flusher:
         older = self._folded(compaction)
         start = next((place for place, row in enumerate(rows) if row.key in folded), 0)
         newer = messages_of([row for row in rows[start:] if row.key not in folded])
-        return [*older, *newer[-NEWEST_MESSAGES:]]
+        return [_without_memory(message) for message in [*older, *newer[-NEWEST_MESSAGES:]]]
 
     def _folded(self, compaction: CompactionRecord) -> list[Msg]:
         folded = set(compaction.keys)
@@ -235,6 +242,16 @@ async def _run(agent: Agent, user: str) -> None:
     except StepLimitError:
         # The calls of a piece are used up; what was written stays.
         return
+
+
+def _without_memory(message: Msg) -> Msg:
+    """The message without what the tools on memory returned, which is memory already."""
+    kept = [
+        block
+        for block in message.content
+        if not (isinstance(block, ToolResultBlock) and block.name in OWN_MEMORY_TOOLS)
+    ]
+    return message if len(kept) == len(message.content) else copy_with_blocks(message, kept)
 
 
 def _day(now: datetime) -> date:

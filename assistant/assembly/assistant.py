@@ -19,7 +19,7 @@ from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
 from assistant.config.prompts import Language, language_of
 from assistant.config.settings import Settings, load_settings, variables_of
-from assistant.conversation.commands import COMMANDS, Command, Submitted, submit
+from assistant.conversation.commands import COMMANDS, Command, Submitted, submit, waiting_text
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.past import change_event
@@ -33,6 +33,7 @@ from assistant.memory.tidy import (
     propose_with_model,
     without_accepted,
 )
+from assistant.memory.waiting import WaitingLine
 from assistant.messages.events import FlushFinished, Notice
 from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
@@ -80,6 +81,7 @@ class Assistant:
         self.forgetter = make_forgetter(home.store, home.index, self._end_all)
         self.trash = make_trash(home.store, home.index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._emit_change))
+        self.store.admission.on_wait.append(self._emit_waiting)
 
     @property
     def settings(self) -> Settings:
@@ -217,10 +219,10 @@ class Assistant:
         await self.flushes.cut_of(session_ids)
 
     def _make_flusher(self) -> Flusher:
-        fit = self._factory.models.compacting if self.settings.memory == "on" else None
+        fit = self._factory.models.compacting if self.settings.may_write_memory else None
         return Flusher(
             model=FlushModel(fit.model, fit.window_tokens, self.counter) if fit else None,
-            notes=self.notes,
+            admission=self.store.admission,
             journal=self.store.journal,
             workspace=self.workspace,
             language=self._home_language,
@@ -250,6 +252,10 @@ class Assistant:
             return
         for conversation in self.conversations.all_open():
             conversation.emit_kept(notice)
+
+    def _emit_waiting(self, line: WaitingLine) -> None:
+        if conversation := self.conversations.opened(line.session_id):
+            conversation.emit_kept(Notice(waiting_text(line)))
 
     def _emit_flush(self, session_id: str, event: FlushFinished) -> None:
         if conversation := self.conversations.opened(session_id):
@@ -288,7 +294,7 @@ async def open_assistant(
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
         outside: McpServers | None = None
-        if settings.tools != "off":
+        if settings.has_machine_tools:
             workspace = home.store.workspace
             listed = await asyncio.to_thread(read_servers, workspace.mcp_path, variables_of(settings.home))
             outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))

@@ -81,7 +81,7 @@ class ConversationFactory:
         """False where tools are off, the model calls none, or the window is too small for their schemas."""
         model = self.models.answering
         is_able = model.calls_tools and model.window_tokens >= SMALL_WINDOW_TOKENS
-        return self.settings.tools != "off" and is_able
+        return self.settings.has_machine_tools and is_able
 
     @property
     def has_memory_tools(self) -> bool:
@@ -127,7 +127,7 @@ class ConversationFactory:
     def _memory_for(self, state: SessionState) -> MemoryTools:
         # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
         patience_seconds = 0.0 if self.models.answering.is_language_model else OFFLINE_PATIENCE_SECONDS
-        return MemoryTools(state, self._store.notes, self._index, self._store.artifacts, patience_seconds)
+        return MemoryTools(state, self._store.admission, self._index, self._store.artifacts, patience_seconds)
 
     def _tools_for(self, state: SessionState, memory: MemoryTools, events: EventLog) -> AgentTools:
         workspace = state.workspace

@@ -16,11 +16,13 @@ from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.index.dialog import read_dialog
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.index.vectors.embeddings import EmbedderSettings, make_embedder
+from assistant.memory.admission import Admission
 from assistant.memory.forget.forgetter import ForgetFiles, Forgetter
 from assistant.memory.forget.places import Places
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
+from assistant.memory.waiting import WaitingLines
 from assistant.storage.artifacts import Artifacts
 from assistant.storage.atomic_io import remove_left_over
 from assistant.storage.journal.journal import Journal
@@ -46,6 +48,7 @@ class Store:
     artifacts: Artifacts
     memory_log: MemoryLog
     notes: Notes
+    admission: Admission
     places: Places
     forget_files: ForgetFiles
 
@@ -112,6 +115,7 @@ def open_store(settings: Settings) -> Store:
         artifacts=Artifacts(workspace),
         memory_log=memory_log,
         notes=notes,
+        admission=Admission(notes, WaitingLines(workspace.waiting_path), journal, clock.now),
         places=places,
         forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
     )

@@ -85,7 +85,7 @@ async def _mcp_servers(settings: Settings) -> list[Finding]:
     """The servers of mcp.json, started once to see what they offer; nothing where there is no such file."""
     workspace = Workspace(settings.home)
     listed = read_servers(workspace.mcp_path, variables_of(settings.home))
-    if settings.tools == "off" or listed == NO_SERVERS:
+    if not settings.has_machine_tools or listed == NO_SERVERS:
         return []
     async with open_servers(listed, workspace.files_folder) as servers:
         await servers.settle(MCP_SECONDS)

@@ -106,8 +106,8 @@ class Settings(BaseSettings):
     """Language of prompts; `auto`: that of the conversation."""
     timezone: str = ""
     """IANA name for dates, such as Asia/Shanghai; empty: the machine's."""
-    tools: Literal["ask", "read-only", "off"] = "ask"
-    """Shell and file tools: ask before anything risky, only read, or none."""
+    tools: Literal["ask", "read-only", "memory", "off"] = "ask"
+    """Shell and file tools: ask before anything risky, only read, none but those on memory, or none that writes."""
     max_steps: int = Field(200, ge=1)
     """Model calls a turn; at the limit the page offers Continue."""
     max_reply_tokens: int = Field(131_072, ge=100)
@@ -148,6 +148,16 @@ class Settings(BaseSettings):
     def _must_be_pairs(cls, pairs: SecretStr) -> SecretStr:
         read_accounts(pairs.get_secret_value())
         return pairs
+
+    @property
+    def may_write_memory(self) -> bool:
+        """False where the model may only read."""
+        return self.memory == "on" and self.tools in ("ask", "memory")
+
+    @property
+    def has_machine_tools(self) -> bool:
+        """True where the model may work on this machine, if only by reading."""
+        return self.tools in ("ask", "read-only")
 
     @property
     def accounts(self) -> tuple[Account, ...]:

@@ -12,6 +12,7 @@ from assistant.conversation.event_log import NumberedEvent
 from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.memory.forget.forgetter import Forgetter, chosen_items, preview_lines, receipt_text
 from assistant.memory.notes import OWNER_WRITER
+from assistant.memory.waiting import WaitingLine
 from assistant.messages.events import ContextCompressed, Notice, TurnStarted
 
 _HISTORY_LINES = 20
@@ -169,9 +170,25 @@ async def _pin(call: Call) -> Conversation:
 async def _remember(call: Call) -> Conversation:
     if not call.argument:
         raise PalimpsestError("/remember TEXT writes the text into MEMORY.md.")
-    change = call.conversation.memory.save(call.argument, writer=OWNER_WRITER)
+    change = call.conversation.memory.save(call.argument, writer=OWNER_WRITER).change
     text = f"Remembered in {change.path}." if change else "It stands there already."
     call.conversation.emit(Notice(text, "info"))
+    return call.conversation
+
+
+async def _pending(call: Call) -> Conversation:
+    """Lists the lines that wait, or keeps or drops one."""
+    admission = call.conversation.memory.admission
+    verb, _, line_id = call.argument.partition(" ")
+    match verb:
+        case "keep":
+            change = admission.keep(line_id.strip())
+            told = f"Written to {change.path}." if change else "No such line waits, or it stands there already."
+        case "drop":
+            told = "Dropped." if admission.waiting.take(line_id.strip()) else "No such line waits."
+        case _:
+            told = "\n".join(map(waiting_text, admission.waiting.all())) or "Nothing waits."
+    call.conversation.emit(Notice(told, "info"))
     return call.conversation
 
 
@@ -243,6 +260,16 @@ def _read_again(conversations: Conversations, session_id: str) -> Conversation:
         return conversations.create()
 
 
+def waiting_text(line: WaitingLine) -> str:
+    """A line that waits, where it comes from, and how it is kept or dropped."""
+    source = f"from {line.source}" if line.source else "in the model's words"
+    place = f"{line.path}, in place of “{line.replaces.strip()}”" if line.replaces else line.path
+    return (
+        f"Not written to {place}, because you did not say it so: “{line.text}” ({source})."
+        f" /pending keep {line.line_id} writes it, /pending drop {line.line_id} drops it."
+    )
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _HIT_CHARS else f"{line[:_HIT_CHARS]}…"
@@ -259,6 +286,7 @@ COMMANDS: Mapping[str, Command] = {
     "context": Command("/context", "what the model sees, with tokens", _context),
     "pin": Command("/pin [text]", "keep a message of yours verbatim through every compaction", _pin),
     "remember": Command("/remember TEXT", "write a fact into MEMORY.md", _remember),
+    "pending": Command("/pending [keep ID or drop ID]", "lines that wait before they come into memory", _pending),
     "memory": Command("/memory QUERY", "search memory and past conversations", _memory),
     "forget": Command("/forget TEXT", "find a fact everywhere, then forget the sentences you choose", _forget),
     "stop": Command("/stop", "end the running turn", _stop),

@@ -122,6 +122,11 @@ class Workspace:
         return self.root / "forgotten.json"
 
     @property
+    def waiting_path(self) -> Path:
+        """Lines for memory that wait for the person."""
+        return self.root / "memory_pending.json"
+
+    @property
     def folders(self) -> list[Path]:
         """The home and the folders in it that the program writes into."""
         return [self.root, *(self.root / name for name in _FOLDERS)]

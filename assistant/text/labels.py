@@ -84,6 +84,16 @@ def with_labels_filled(text: str, lines: Iterable[str]) -> Filled:
     return Filled("\n".join(standing), tuple(rest))
 
 
+def replaced_label(text: str, line: str) -> str | None:
+    """The line of the text, as it stands, whose value a labelled line would replace; None where it replaces none."""
+    given = read_label(line)
+    standing = text.split("\n")
+    place = _place_for(given, _places(standing)) if given and given.value else None
+    if given is None or place is None or place.line.value in ("", given.value):
+        return None
+    return standing[place.index]
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     index: int

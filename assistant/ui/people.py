@@ -46,7 +46,7 @@ def _open_own(settings: Settings, person: str, address: str) -> AbstractAsyncCon
 
 def _as_guest(settings: Settings, folder: Path) -> Settings:
     """What a visitor of a public page runs on: the built-in assistant, no tools, a home that is thrown away."""
-    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "off", "embedder": "none"})
+    return settings.model_copy(update={"home": folder, "provider": "offline", "tools": "memory", "embedder": "none"})
 
 
 def _as_member(settings: Settings, account: Account) -> Settings:
@@ -55,4 +55,4 @@ def _as_member(settings: Settings, account: Account) -> Settings:
     A person who approves their own calls could read the owner's home.
     """
     home = Workspace(settings.home).users_folder / account.folder
-    return settings.model_copy(update={"home": home, "tools": "off"})
+    return settings.model_copy(update={"home": home, "tools": "memory"})

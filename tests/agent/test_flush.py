@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -14,8 +14,10 @@ import pytest
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
+from assistant.memory.admission import Admission
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import Notes
+from assistant.memory.waiting import WaitingLines
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg, block_text, text_of
 from assistant.messages.events import FlushFinished, MemoryChanged
 from assistant.messages.tokens import TokenCounter
@@ -48,13 +50,15 @@ def results_in(request: ScriptedRequest) -> list[str]:
     return [block_text(block) for block in blocks if isinstance(block, ToolResultBlock)]
 
 
-async def flushed(home: Path, *steps: ScriptStep, waits: bool = True) -> list[ScriptedRequest]:
+async def flushed(
+    home: Path, *steps: ScriptStep, waits: bool = True, question: str = "And now?"
+) -> list[ScriptedRequest]:
     """The requests of a flush that answers with these steps, after a compaction the person asked for."""
     model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], *steps])
     async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
         conversation = assistant.conversations.create()
         await say(assistant, conversation, f"I am allergic to oats. {LONG}")
-        await say(assistant, conversation, "And now?")
+        await say(assistant, conversation, question)
         await say(assistant, conversation, "/compact")
         if waits:
             await assistant.flushes.wait()
@@ -255,7 +259,8 @@ async def test_a_flush_reads_a_file_before_it_corrects_a_line(home: Path) -> Non
     missing = call("read", json.dumps({"file": "memory/2020-01-01.md"}), "call_read_0002")
     arguments = {"file": "USER.md", "heading": "", "lines": ["lives in Oslo"], "replaces": "- lives in Rome"}
     correct = call("add_lines", json.dumps(arguments), "call_add_0001")
-    requests = await flushed(home, [read, missing], [correct], [text("NO_REPLY")])
+    moved = "By the way, I live in Oslo now."
+    requests = await flushed(home, [read, missing], [correct], [text("NO_REPLY")], question=moved)
     assert results_in(requests[1]) == ["- lives in Rome", "memory/2020-01-01.md is empty."]
     assert user_file(home) == "- lives in Oslo\n"
 
@@ -301,6 +306,11 @@ NIGHT = datetime(2026, 5, 3, 0, 30, tzinfo=timezone(timedelta(hours=8)))
 """Half past midnight where the person is; in UTC it is still the day before."""
 
 
+def admission_of(workspace: Workspace, notes: Notes, now: Callable[[], datetime]) -> Admission:
+    """What lets lines into the notes of a home."""
+    return Admission(notes, WaitingLines(workspace.waiting_path), Journal(workspace, now), now)
+
+
 def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
     """The flushes of a home half an hour into a day of the person's zone."""
     workspace = Workspace(home)
@@ -308,7 +318,7 @@ def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
     memory_log = MemoryLog(workspace.memory_log_path)
     return Flusher(
         model=FlushModel(model, 32_000, TokenCounter("bytes")) if model else None,
-        notes=Notes(workspace, memory_log, lambda: NIGHT),
+        admission=admission_of(workspace, Notes(workspace, memory_log, lambda: NIGHT), lambda: NIGHT),
         journal=Journal(workspace, lambda: NIGHT),
         workspace=workspace,
         language=lambda: "en",
@@ -403,7 +413,7 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         model = ScriptedModel([[add(told, "call_add_0001", "MEMORY.md")], [text("NO_REPLY")]])
         flusher = Flusher(
             model=FlushModel(model, 64_000, TokenCounter("bytes")),
-            notes=notes,
+            admission=admission_of(workspace, notes, now),
             journal=Journal(workspace, now),
             workspace=workspace,
             language=lambda: "en",

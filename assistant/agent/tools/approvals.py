@@ -17,6 +17,7 @@ Refusal = Literal[
     "tools_off",
     "only_reading",
     "only_reading_files",
+    "only_reading_memory",
     "only_reading_commands",
     "no_path",
     "secret_reading",
@@ -25,13 +26,14 @@ Refusal = Literal[
     "special_reading",
     "special_writing",
 ]
-ToolMode = Literal["ask", "read-only", "off"]
+ToolMode = Literal["ask", "read-only", "memory", "off"]
 
 # Tool → the one argument that names its path. Another argument of that kind is not looked at by the tool either.
 READING_TOOLS: Mapping[str, str] = {"Read": "file_path", "Glob": "path", "Grep": "path"}
 WRITING_TOOLS: Mapping[str, str] = {"Write": "file_path", "Edit": "file_path"}
 # Tools of the assistant itself: they only reach its own memory, and every write shows as a chip.
 OWN_TOOLS = {"memory_search", "memory_get", "memory_save", "Skill"}
+_OWN_WRITING_TOOLS = {"memory_save"}
 
 _SECRET_WORD = re.compile(r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])", re.IGNORECASE)
 
@@ -61,8 +63,10 @@ class Verdict:
 
 def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     """The verdict on one call. What only reads inside the home runs at once; secret files are never opened."""
-    if rules.mode == "off" and tool not in OWN_TOOLS:
+    if rules.mode in ("memory", "off") and tool not in OWN_TOOLS:
         return _deny("tools_off")
+    if tool in _OWN_WRITING_TOOLS and rules.mode in ("read-only", "off"):
+        return _deny("only_reading_memory")
     if tool in OWN_TOOLS:
         return Verdict("allow")
     if tool in READING_TOOLS:

@@ -13,8 +13,9 @@ from assistant.compaction.shorten.artifact_reference import rows_of
 from assistant.config.prompts import Language, render
 from assistant.errors import PalimpsestError
 from assistant.index.memory_index import MemoryIndex
+from assistant.memory.admission import Admission, Admitted
 from assistant.memory.log import MemoryChange, Origin
-from assistant.memory.notes import Notes
+from assistant.memory.notes import OWNER_WRITER
 from assistant.storage.artifacts import Artifacts
 
 Category = Literal["fact", "preference", "procedure", "context", "session_summary", "persona"]
@@ -36,7 +37,7 @@ class MemoryTools:
     def __init__(
         self,
         state: SessionState,
-        notes: Notes,
+        admission: Admission,
         index: MemoryIndex,
         artifacts: Artifacts,
         patience_seconds: float = 0.0,
@@ -44,7 +45,9 @@ class MemoryTools:
         """`patience_seconds` is how long a search waits for an index that is only just being opened, beyond its own."""
         self.index = index
         self._state = state
-        self._notes = notes
+        self.admission = admission
+        """What lets the model's lines into memory."""
+        self._notes = admission.notes
         self._artifacts = artifacts
         self._patience_seconds = patience_seconds
 
@@ -77,12 +80,15 @@ class MemoryTools:
             next_line=start + len(shown) if start + len(shown) <= len(all_lines) else None,
         )
 
-    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> MemoryChange | None:
-        """Add the content where its category belongs; None when it is there already."""
+    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> Admitted:
+        """Add the content where its category belongs; what the person did not say may have to wait for them."""
         file = _FILES.get(category, f"memory/{self._state.now().date().isoformat()}.md")
         heading = self._heading(self._notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
-        return self._notes.add_lines(file, heading, lines, Origin(writer, self._state.session_id, self._state.turn_id))
+        origin = Origin(writer, self._state.session_id, self._state.turn_id)
+        if writer == OWNER_WRITER:
+            return Admitted(self._notes.add_lines(file, heading, lines, origin))
+        return self.admission.add_lines(file, heading, lines, origin)
 
     def changes(self) -> list[MemoryChange]:
         """What was written to memory in this conversation, oldest first."""
@@ -108,12 +114,13 @@ class MemoryTools:
 
         async def memory_save(content: str, category: Category = "fact") -> ToolChunk:
             try:
-                change = self.save(content, category)
+                admitted = self.save(content, category)
             except PalimpsestError as error:
                 return error_chunk(str(error))
-            name = change.path if change else _FILES.get(category, "memory/")
-            outcome = "added" if change else "known"
-            return text_chunk(render("memory_result", self._state.language, outcome=outcome, name=name, place=name))
+            name = _FILES.get(category, "memory/")
+            place = admitted.change.path if admitted.change else name
+            outcome = admitted.outcome(name)
+            return text_chunk(render("memory_result", self._state.language, outcome=outcome, name=name, place=place))
 
         language = self._state.language
         return [

@@ -55,7 +55,7 @@ def sample_settings(settings: Settings, home: Path, language: Language) -> Setti
         "language": language,
         "policy": "copaw",
         "max_input_length": STORY_WINDOW_TOKENS,
-        "tools": "off",
+        "tools": "memory",
         "memory": "on",
         "recall": "off",
         "compactor_model": "",

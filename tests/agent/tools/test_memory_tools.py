@@ -18,8 +18,10 @@ from assistant.config.prompts import Language
 from assistant.config.settings import Settings
 from assistant.errors import WorkspaceError
 from assistant.index.memory_index import IndexSettings, MemoryIndex
+from assistant.memory.admission import Admission
 from assistant.memory.log import MemoryLog
-from assistant.memory.notes import Notes
+from assistant.memory.notes import OWNER_WRITER, Notes
+from assistant.memory.waiting import WaitingLines
 from assistant.messages.blocks import ToolResultBlock, block_text, result_text
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from assistant.storage.artifacts import Artifacts
@@ -39,10 +41,11 @@ def tools_in(home: Path, language: Language = "en", template: Language = "en") -
     notes = Notes(workspace, MemoryLog(workspace.memory_log_path), lambda: NOW)
     index = MemoryIndex(IndexSettings(home), None, lambda path: (), lambda: NOW)
     journal = Journal(workspace, lambda: NOW)
+    admission = Admission(notes, WaitingLines(workspace.waiting_path), journal, lambda: NOW)
     sessions = Sessions(workspace, journal, lambda: NOW)
     clock = Clock(Settings(home=home, timezone="UTC"), lambda: NOW)
     state = SessionState(sessions.create(""), workspace, journal, sessions, clock, language)
-    return MemoryTools(state, notes, index, Artifacts(workspace))
+    return MemoryTools(state, admission, index, Artifacts(workspace))
 
 
 @pytest.mark.parametrize(
@@ -55,14 +58,14 @@ def tools_in(home: Path, language: Language = "en", template: Language = "en") -
     ],
 )
 def test_a_line_comes_where_its_category_belongs(home: Path, category: Category, name: str, after: str) -> None:
-    assert tools_in(home).save("x", category) is not None
+    assert tools_in(home).save("x", category).change is not None
     assert (home / name).read_text(encoding="utf-8") == after
 
 
 def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(home: Path) -> None:
     tools = tools_in(home)
-    tools.save("Name: Ada\nlikes tea", "preference")
-    tools.save("Name: Quill\nuse few words", "persona")
+    tools.save("Name: Ada\nlikes tea", "preference", OWNER_WRITER)
+    tools.save("Name: Quill\nuse few words", "persona", OWNER_WRITER)
     user = (home / "USER.md").read_text(encoding="utf-8")
     soul = (home / "SOUL.md").read_text(encoding="utf-8")
     assert "- Name: Ada\n" in user
@@ -72,7 +75,7 @@ def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(home: Path
 
 
 def test_a_heading_that_stands_there_in_the_other_language_is_used(home: Path) -> None:
-    tools_in(home, language="zh").save("喜欢乌龙茶", "preference")
+    tools_in(home, language="zh").save("喜欢乌龙茶", "preference", OWNER_WRITER)
     assert "## Preferences\n\n- 喜欢乌龙茶\n" in (home / "USER.md").read_text(encoding="utf-8")
 
 
