@@ -39,6 +39,7 @@ SPEAKS_TO_THE_PERSON = (
     "assistant/models/chat_model.py",
     "assistant/models/connection_test.py",
     "assistant/models/detect.py",
+    "assistant/models/connection_failures.py",
     "assistant/models/failures.py",
     "assistant/models/wire/answer_reader.py",
 )

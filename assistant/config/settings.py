@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import os
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -24,6 +25,10 @@ _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
 Provider = Literal["auto", "dashscope", "openai", "offline"]
 Switch = Literal["on", "off"]
+
+
+# Blanks of every kind, quotes, and the marks of a byte order or of no width.
+_PASTED = " \t\r\n\f\v\u00a0\u2009\u202f\u3000\ufeff\u200b\u200c\u200d\u2060\"'\u201c\u201d\u2018\u2019`"
 
 
 class Settings(BaseSettings):
@@ -125,15 +130,39 @@ class Settings(BaseSettings):
     space_host: str = Field("", validation_alias="SPACE_HOST")
     """Public host name of the Space; set by the platform."""
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_what_was_pasted_with_it(cls, value: object) -> object:
+        """Blanks, line ends, quotes and invisible marks around a value come from a copy and belong to no value."""
+        return value.strip(_PASTED) if isinstance(value, str) else value
+
+    @field_validator("api_key", "dashscope_api_key", "openai_api_key", "embedding_api_key")
+    @classmethod
+    def _must_be_a_key(cls, key: SecretStr) -> SecretStr:
+        text = key.get_secret_value()
+        text = text[len("bearer ") :].strip() if text.lower().startswith("bearer ") else text
+        for place, letter in enumerate(text, 1):
+            if not "!" <= letter <= "~":
+                name = unicodedata.name(letter, f"U+{ord(letter):04X}").lower()
+                raise ValueError(f"character {place} is one that no key has ({name}); copy the key again")
+        return SecretStr(text)
+
     @field_validator("base_url", "embedding_base_url", "memory_store_url")
     @classmethod
     def _must_be_an_address(cls, address: str) -> str:
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+            # The port is read on demand, and raises only then.
+            _ = parts.port
+        except ValueError:
+            raise ValueError("not an address such as http://127.0.0.1:11434/v1") from None
+        if any(letter.isspace() or not letter.isprintable() for letter in address):
+            raise ValueError("an address has no blanks; one looks like http://127.0.0.1:11434/v1")
         if address and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError("not an address such as http://127.0.0.1:11434/v1")
         if parts.username or parts.password:
             raise ValueError("a key or password does not belong in the address; PALIMPSEST_API_KEY takes it")
-        return address.rstrip("/")
+        return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
     @field_validator("timezone")
     @classmethod

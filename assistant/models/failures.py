@@ -9,6 +9,7 @@ import httpx
 import openai
 
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError, PalimpsestError
+from assistant.models.connection_failures import explain_connection_error
 
 ProviderFailure = (openai.OpenAIError, httpx.HTTPError)
 """What the provider classes raise when no answer comes."""
@@ -80,15 +81,13 @@ def as_model_error(error: BaseException, address: str = "", secret: str = "", *,
         case openai.APIConnectionError() | httpx.HTTPError() if has_begun:
             return ModelError(f"The connection to {where} broke off in the middle of the answer.")
         case openai.APIConnectionError() | httpx.HTTPError():
-            return ModelUnreachableError(
-                f"Nothing answers at {where}. Is the server running, and is the address right?"
-            )
+            return ModelUnreachableError(explain_connection_error(error, where))
         case openai.APIStatusError():
             return ModelError(_explain_status(error, where, quote))
         case openai.APIError():
             return ModelError(f"The model at {where} stopped with an error: {quote}")
         case _:
-            return ModelError(f"The model gave no answer ({type(error).__name__}): {quote}")
+            return ModelError(f"The model gave no answer: {quote}")
 
 
 def _speaks_of_overflow(error: BaseException) -> bool:

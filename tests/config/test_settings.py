@@ -192,3 +192,81 @@ def test_a_wrong_pair_is_told_without_its_hash(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_only_a_page_that_others_reach_without_signing_in_has_guests(host: str, users: str, expected: bool) -> None:
     assert Settings(host=host, users=SecretStr(users)).has_guests is expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "k-abc",
+        "k-abc\n",
+        "k-abc\r\n",
+        "  k-abc\t",
+        "\ufeffk-abc",
+        "\u200bk-abc\u200b",
+        "\u00a0k-abc",
+        '"k-abc"',
+        "\u201ck-abc\u201d",
+        "Bearer k-abc",
+        "bearer  k-abc\n",
+    ],
+)
+@pytest.mark.parametrize("variable", ["PALIMPSEST_API_KEY", "DASHSCOPE_API_KEY", "OPENAI_API_KEY", "EMBEDDING_API_KEY"])
+def test_what_was_copied_with_a_key_is_left_out(variable: str, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, written)
+    settings = load_settings()
+    keys = (settings.api_key, settings.dashscope_api_key, settings.openai_api_key, settings.embedding_api_key)
+    assert [key.get_secret_value() for key in keys if key.get_secret_value()] == ["k-abc"]
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ("k-ab cd", "character 5 is one that no key has (space)"),
+        ("k-ab\ncd", "character 5 is one that no key has (u+000a)"),
+        ("k-\u0430bc", "character 3 is one that no key has (cyrillic small letter a)"),
+        ("k\u2013abc", "character 2 is one that no key has (en dash)"),
+        ("\u4f60\u597d", "character 1 is one that no key has (cjk unified ideograph-4f60)"),
+    ],
+)
+def test_a_character_that_no_key_has_is_named_and_the_key_is_not(
+    written: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_API_KEY", written)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == f"PALIMPSEST_API_KEY: (hidden) is not possible: {fault}; copy the key again."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "http://127.0.0.1:1234/v1",
+        " http://127.0.0.1:1234/v1\n",
+        "http://127.0.0.1:1234/v1/",
+        "'http://127.0.0.1:1234/v1'",
+        "http://127.0.0.1:1234/v1/chat/completions",
+        "http://127.0.0.1:1234/v1/chat/completions/",
+    ],
+)
+def test_an_address_is_read_as_it_was_meant(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", written)
+    assert load_settings().base_url == "http://127.0.0.1:1234/v1"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["127.0.0.1:1234", "http://", "http:/127.0.0.1", "http://127.0.0.1 :1234", "http://a b/v1", "http://h:port/v1", "ws://h",
+     "http://[::1/v1"],
+)  # fmt: skip
+def test_what_is_no_address_is_named(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", written)
+    with pytest.raises(SettingsError, match="PALIMPSEST_BASE_URL: .* is not possible: .*http://127.0.0.1:11434/v1"):
+        load_settings()
+
+
+def test_blanks_around_any_value_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_PROVIDER", " openai\n")
+    monkeypatch.setenv("PALIMPSEST_MODEL", " qwen3:8b ")
+    monkeypatch.setenv("PALIMPSEST_MAX_STEPS", " 7 ")
+    settings = load_settings()
+    assert (settings.provider, settings.model, settings.max_steps) == ("openai", "qwen3:8b", 7)
