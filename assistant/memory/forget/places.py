@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +17,8 @@ from assistant.errors import ConflictError, WorkspaceError
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
 from assistant.storage.atomic_io import hold_lock, left_over_files, replace_file
-from assistant.storage.journal.files import day_files, read_lines
-from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.files import files_with_rows, read_lines
+from assistant.storage.journal.journal import Journal, rewrite_lines
 from assistant.storage.sessions.sessions import Sessions, session_paths
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import Workspace
@@ -86,7 +87,9 @@ class Places:
         for path in self._memory_files():
             yield from self._lines("memory", path, touches)
         yield from self._json_lines(self._workspace.memory_log_path, lambda value: "memory log", touches)
-        for path in day_files(self._workspace.dialog_folder):
+        for path in self._log_copies():
+            yield from self._json_lines(path, lambda value: "memory log", touches)
+        for path in files_with_rows(self._workspace.dialog_folder):
             yield from self._json_lines(path, _journal_kind, touches)
         for path in session_paths(self._workspace.sessions_folder, self._workspace.trash_folder):
             yield from self._session(path, touches)
@@ -106,6 +109,8 @@ class Places:
         """
         gone = [self._forget_in_memory(path, passages) for path in self._memory_files()]
         gone.append(self._rewritten("memory log", "memory_log.jsonl", passages, self._memory_log.rewrite_lines))
+        for path in self._log_copies():
+            gone.append(self._rewritten("memory log", path.name, passages, partial(rewrite_lines, path)))
         gone += [self._forget_in_text("tool result", path, passages) for path in self._tool_results()]
         gone += [self._forget_in_text("saved message", path, passages) for path in self._saved_messages()]
         gone += [self._forget_in_json("failed summary", path, passages) for path in self._failed_summaries()]
@@ -126,6 +131,12 @@ class Places:
         """The Markdown files of the home and all below memory/, as the index and the prompt read them."""
         found = [*sorted(self._workspace.root.glob("*.md")), *sorted(self._workspace.memory_folder.rglob("*.md"))]
         return [path for path in found if path.is_file() and not path.is_symlink()]
+
+    def _log_copies(self) -> list[Path]:
+        """What a sync program or an editor made of the memory log."""
+        log = self._workspace.memory_log_path
+        copies = (path for path in log.parent.glob(f"{log.stem}*{log.suffix}*") if path != log)
+        return sorted(path for path in copies if path.is_file() and not path.is_symlink())
 
     def _tool_results(self) -> list[Path]:
         return sorted(self._workspace.tool_result_folder.glob("*.txt"))

@@ -11,6 +11,8 @@ from pathlib import Path
 from assistant.storage.journal.rows import read_row
 
 _DAY_FILE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl\Z")
+# A copy that a sync program or an editor made: `2026-11-30 2.jsonl`, `2026-11-30.sync-conflict-….jsonl`, `….jsonl~`.
+_COPY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|\.jsonl")
 _TAIL_BYTES = 128
 
 
@@ -78,6 +80,14 @@ class FollowedFiles:
 def day_files(folder: Path) -> list[Path]:
     """The day files of a folder, oldest first."""
     return sorted(path for path in folder.glob("*.jsonl") if _DAY_FILE.match(path.name) and path.is_file())
+
+
+def files_with_rows(folder: Path) -> list[Path]:
+    """The day files and every copy of one beside them, for what must leave all of them."""
+    if not folder.is_dir():
+        return []
+    found = (path for path in folder.iterdir() if _COPY.search(path.name) and not path.name.endswith((".tmp", ".lock")))
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def day_file(folder: Path, day: date) -> Path:

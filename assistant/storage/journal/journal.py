@@ -16,7 +16,15 @@ from pathlib import Path
 from assistant.messages.blocks import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
-from assistant.storage.journal.files import FollowedFiles, JournalLine, day_file, day_files, has_whole_tail, read_lines
+from assistant.storage.journal.files import (
+    FollowedFiles,
+    JournalLine,
+    day_file,
+    day_files,
+    files_with_rows,
+    has_whole_tail,
+    read_lines,
+)
 from assistant.storage.journal.listing import JournalList, JournalSession
 from assistant.storage.journal.rows import (
     BlockRow,
@@ -124,24 +132,25 @@ class Journal:
     def rewrite(self, change: Callable[[Row], Row | None]) -> int:
         """Put `change(row)` in place of each row, nothing where it is None; returns how many rows changed.
 
-        Each file is replaced as a whole, damaged lines stay. A kill leaves some files done: run it again.
+        Each file is replaced as a whole, damaged lines stay. A kill leaves some files done: run it again. Copies of day
+        files change with them and do not count.
         """
         with self._guard, hold_lock(self._folder / "journal"):
             self._damaged.clear()
-            return sum(_rewrite_file(path, change) for path in day_files(self._folder))
+            own = day_files(self._folder)
+            for path in files_with_rows(self._folder):
+                if path not in own:
+                    _rewrite_file(path, change)
+            return sum(_rewrite_file(path, change) for path in own)
 
     def rewrite_lines(self, change: Callable[[bytes], bytes]) -> None:
         """Put `change(line)` in place of each line, damaged ones too, and cut a torn tail.
 
-        Each file is replaced as a whole. A kill leaves some files done: run it again.
+        Each file is replaced as a whole, copies of day files too. A kill leaves some files done: run it again.
         """
         with self._guard, hold_lock(self._folder / "journal"):
-            for path in day_files(self._folder):
-                lines = list(read_lines(path))
-                contents = [change(line.content) for line in lines]
-                is_torn = path.stat().st_size > (lines[-1].stop if lines else 0)
-                if is_torn or contents != [line.content for line in lines]:
-                    replace_file(path, b"".join(content + b"\n" for content in contents))
+            for path in files_with_rows(self._folder):
+                rewrite_lines(path, change)
 
     def said_since(self, at: str) -> Iterator[str]:
         """What the person said after that time, in any conversation."""
@@ -207,6 +216,15 @@ class Journal:
         if row is None:
             self._damaged.add((line.path, line.start))
         return row if row and row.session_id == session.session_id else None
+
+
+def rewrite_lines(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Put `change(line)` in place of each line of a file of rows and cut a torn tail; the file is replaced whole."""
+    lines = list(read_lines(path))
+    contents = [change(line.content) for line in lines]
+    is_torn = path.stat().st_size > (lines[-1].stop if lines else 0)
+    if is_torn or contents != [line.content for line in lines]:
+        replace_file(path, b"".join(content + b"\n" for content in contents))
 
 
 def artifact_ids_of(rows: Iterable[Row]) -> list[str]:

@@ -306,3 +306,31 @@ def _forget_and_die(root: Path, keys: list[str], dies_after: int) -> None:
 
     Path.replace = rename  # type: ignore[method-assign, assignment]
     home.files.carry_out()
+
+
+@pytest.mark.parametrize(
+    ("original", "copy"),
+    [
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30 2.jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30 (1).jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30.sync-conflict-20261130-101010-ABC.jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30 (Ada's conflicted copy 2026-11-30).jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30-LAPTOP.jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/Copy of 2026-11-30.jsonl"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30.jsonl~"),
+        ("dialog/2026-11-30.jsonl", "dialog/2026-11-30.jsonl.bak"),
+        ("memory_log.jsonl", "memory_log 2.jsonl"),
+        ("memory_log.jsonl", "memory_log.sync-conflict-20261130-101010-ABC.jsonl"),
+        ("USER.md", "USER 2.md"),
+        ("memory/2026-11-30.md", "memory/2026-11-30 (1).md"),
+        ("sessions/owner_talk.json", "sessions/owner_talk 2.json"),
+        ("sessions/owner_talk.json", "sessions/owner_talk.sync-conflict-20261130-101010-ABC.json"),
+        ("tool_result/" + ARTIFACT + ".txt", "tool_result/" + ARTIFACT + " 2.txt"),
+    ],
+)
+def test_a_fact_leaves_the_copies_that_a_sync_program_made(tmp_path: Path, original: str, copy: str) -> None:
+    home = Home(tmp_path)
+    home.fill()
+    (tmp_path / copy).write_bytes((tmp_path / original).read_bytes())
+    home.forget("555-0142", "138-0013-8000")
+    assert copy not in home.holders()
