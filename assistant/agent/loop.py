@@ -127,8 +127,8 @@ class AgentLoop:
         async for agent_event in self._agent.reply_stream(confirmation):
             for event in self._translator.translate(agent_event):
                 yield event
-            for notice in self._notes.take():
-                yield notice
+            for noted in self._notes.take():
+                yield noted
 
     async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:
         """The events that follow the person's answer to a parked call; none when no such call is parked."""

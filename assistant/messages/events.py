@@ -52,6 +52,15 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class TextRetracted:
+    """The first `chars` characters of a text were the model's thinking; they are not part of the answer."""
+
+    block_id: str
+    chars: int
+    type: Literal["text_retracted"] = "text_retracted"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A tool call is complete and about to run or to be asked about; `input` is its JSON text."""
 
@@ -224,6 +233,7 @@ Event = (
     TurnStarted
     | TextDelta
     | ThinkingDelta
+    | TextRetracted
     | ToolStarted
     | ToolOutput
     | ToolFinished

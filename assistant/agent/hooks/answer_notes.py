@@ -14,22 +14,22 @@ from assistant.agent.hooks.signatures import Inputs, ModelAnswer, NextAnswer, Ne
 from assistant.agent.session_state import SessionState
 from assistant.config.prompts import render
 from assistant.messages.blocks import Block, TextBlock, ThinkingBlock, copy_with_blocks
-from assistant.messages.events import Notice
+from assistant.messages.events import Notice, TextRetracted
 from assistant.models.providers.carried_notes import AnswerNotes, notes_of
 from assistant.models.wire.request_parts import NOTED_PARTS
 
 
 class AnswerNoteHook(MiddlewareBase):
-    """Settles after each step what was noted of its answer; `take` gives the notices that came of it, each once."""
+    """Settles after each step what was noted of its answer; `take` gives the events that came of it, each once."""
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self._noted = AnswerNotes()
-        self._notices: list[Notice] = []
+        self._events: list[Notice | TextRetracted] = []
 
-    def take(self) -> list[Notice]:
-        """The notices since the last call."""
-        taken, self._notices = self._notices, []
+    def take(self) -> list[Notice | TextRetracted]:
+        """The events since the last call."""
+        taken, self._events = self._events, []
         return taken
 
     async def on_model_call(self, agent: Agent, input_kwargs: Inputs, next_handler: NextAnswer) -> ModelAnswer:
@@ -45,12 +45,14 @@ class AnswerNoteHook(MiddlewareBase):
         noted, self._noted = self._noted, AnswerNotes()
         if noted.thought_chars and agent.state.context:
             last = agent.state.context[-1]
+            text = next((block for block in reversed(last.content) if isinstance(block, TextBlock)), None)
+            self._events += [TextRetracted(text.id, noted.thought_chars)] if text else []
             agent.state.context[-1] = copy_with_blocks(last, split_thought(last.content, noted.thought_chars))
         language = self._state.language
-        self._notices += [Notice(render(f"refused_{part}", language)) for part in noted.refused if part in NOTED_PARTS]
-        self._notices += [Notice(render("unread_part", language, kind=kind)) for kind in noted.unread]
+        self._events += [Notice(render(f"refused_{part}", language)) for part in noted.refused if part in NOTED_PARTS]
+        self._events += [Notice(render("unread_part", language, kind=kind)) for kind in noted.unread]
         if noted.is_filtered:
-            self._notices.append(Notice(render("answer_filtered", language)))
+            self._events.append(Notice(render("answer_filtered", language)))
 
     async def _watched(self, chunks: AsyncGenerator[ChatResponse, None]) -> AsyncGenerator[ChatResponse, None]:
         async with aclosing(chunks):

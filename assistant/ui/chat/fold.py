@@ -21,6 +21,7 @@ from assistant.messages.events import (
     Notice,
     Recalled,
     TextDelta,
+    TextRetracted,
     ThinkingDelta,
     ToolFinished,
     ToolOutput,
@@ -86,6 +87,8 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
             return _add_text(transcript, block_id, text)
         case ThinkingDelta(block_id=block_id, text=text):
             return _add_thinking(transcript, block_id, text)
+        case TextRetracted(block_id=block_id, chars=chars):
+            return _retract_text(transcript, block_id, chars)
         case ToolStarted(call_id=call_id, name=name, input=input_text):
             return _start_call(transcript, call_id, name, input_text)
         case ToolOutput(call_id=call_id, text=text):
@@ -205,6 +208,21 @@ def _add_thinking(transcript: Transcript, block_id: str, text: str) -> Transcrip
             rows = (*last.rows[:-1], ThinkingRow(block_id, row.text + text))
             return _replace_at(transcript, len(transcript.entries) - 1, WorkEntry(rows))
     return _add_row(transcript, ThinkingRow(block_id, text))
+
+
+def _retract_text(transcript: Transcript, block_id: str, chars: int) -> Transcript:
+    """The beginning of a text as a fold of thinking before the rest of it."""
+    index = _find_last(transcript, lambda entry: isinstance(entry, TextEntry) and entry.block_id == block_id)
+    if index is None:
+        return transcript
+    entry = transcript.entries[index]
+    assert isinstance(entry, TextEntry)
+    rest = entry.text[chars:].lstrip()
+    thought = WorkEntry((ThinkingRow(f"{block_id}-thought", entry.text[:chars].rstrip()),))
+    answer = (TextEntry(block_id, rest),) if rest else ()
+    return replace(
+        transcript, entries=(*transcript.entries[:index], thought, *answer, *transcript.entries[index + 1 :])
+    )
 
 
 def _add_row(transcript: Transcript, row: Row) -> Transcript:

@@ -14,6 +14,7 @@ from assistant.messages.events import (
     MemoryChanged,
     Notice,
     TextDelta,
+    TextRetracted,
     ThinkingDelta,
     ToolFinished,
     ToolOutput,
@@ -75,6 +76,15 @@ def test_thinking_and_calls_that_follow_each_other_are_one_entry() -> None:
     assert transcript.entries[1:] == (
         WorkEntry((ThinkingRow("b1", "I look"), ToolRow("c1", "Bash", '{"command": "ls"}', "success", "a\nb"))),
         TextEntry("b2", "Two files."),
+    )
+
+
+def test_text_that_was_thinking_becomes_a_fold_before_the_rest_of_it() -> None:
+    transcript = told(QUESTION, TextDelta("b1", "Hm.\n\nYes."), ToolStarted("c1", "Bash", "{}"), TextRetracted("b1", 3))
+    assert transcript.entries[1:] == (
+        WorkEntry((ThinkingRow("b1-thought", "Hm."),)),
+        TextEntry("b1", "Yes."),
+        WorkEntry((ToolRow("c1", "Bash", "{}", "running"),)),
     )
 
 
