@@ -229,8 +229,8 @@ def _bounded(key: str) -> re.Pattern[str]:
 
 
 def _needle(key: str) -> str:
-    """The longest run of letters: it stands unbroken wherever the key does, in JSON too."""
-    return max(_WORDS.findall(key), key=len, default=key)
+    """The longest run of letters, or of signs where there are none: unbroken wherever the key is, in JSON too."""
+    return max(_WORDS.findall(key) or key.split(), key=len, default=key)
 
 
 def _has_needle(text: str, needles: Sequence[str]) -> bool:

@@ -124,6 +124,7 @@ def test_marking_leaves_all_else_and_a_second_time_changes_nothing(text: str, ot
 
 @given(texts, texts)
 @example("I like tea. user: My cat is Momo. 我喜欢茶。", "I like tea.\nMy cat is Momo.")
+@example("⟦forgotten⟧-  - ", "我喜欢茶。- - ")
 def test_what_is_removed_is_found_no_more(text: str, other: str) -> None:
     chosen = PassageSet(passage.key for passage in passages_of(other))
     removed = chosen.remove(text)
