@@ -90,10 +90,17 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
         is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))
         if is_index_left:
-            await index.sync_words()
-            stack.push_async_callback(cancel_task, asyncio.create_task(_clear_index(store, index), name="forget"))
+            # Before anything else: a command may end long before a task beside it would.
+            await _clear_index(store, index)
         store.notes.on_change.append(in_this_loop(lambda _: index.expect_change()))
         yield Home(settings, store, index, other_owner)
+
+
+async def finish_forget(settings: Settings) -> None:
+    """Finish what a kill cut off, for a command that opens no home; nothing where another process owns the home."""
+    if Workspace(settings.home).forget_path.exists():
+        async with open_home(settings, may_be_owned=True):
+            pass
 
 
 def open_store(settings: Settings) -> Store:

@@ -20,6 +20,7 @@ from assistant.config.settings import Settings, load_settings
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.messages.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
 from assistant.openclaw import session_commands as openclaw
+from assistant.storage.workspace import Workspace
 
 if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from assistant.conversation.event_log import NumberedEvent
 
 _MAX_HITS = 1000
+_WITHOUT_HOME_OPEN = ("sessions", "export", "import", "doctor")
+"""Commands that read or write the files of a home without opening it, so that nothing of a kill is finished by them."""
 DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
 
 
@@ -196,6 +199,8 @@ def _run(options: argparse.Namespace) -> int:
         # Also where PALIMPSEST_USERS is what is wrong with the settings.
         return _print_hash()
     settings = load_settings(options.home)
+    if options.command in _WITHOUT_HOME_OPEN:
+        _finish_forget(settings)
     match options.command:
         case "serve":
             from assistant.ui.page import serve
@@ -227,6 +232,14 @@ def _run(options: argparse.Namespace) -> int:
             return asyncio.run(_show(settings, options))
         case _:
             return asyncio.run(_with_assistant(settings, options))
+
+
+def _finish_forget(settings: Settings) -> None:
+    if not Workspace(settings.home).forget_path.exists():
+        return
+    from assistant.assembly.home import finish_forget
+
+    asyncio.run(finish_forget(settings))
 
 
 def _print_hash() -> int:
