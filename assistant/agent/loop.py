@@ -51,6 +51,7 @@ from assistant.messages.blocks import (
     open_calls,
 )
 from assistant.messages.events import ApprovalRequested, Event, Recalled, ToolFinished
+from assistant.storage.sessions.stream_draft import StreamedWords
 
 AGENT_NAME = "palimpsest"
 """Part of what a saved state means: a state written under another name is not recognised as the agent's own."""
@@ -162,6 +163,23 @@ class AgentLoop:
             message.content.append(result)
             events.append(finished_event(result))
         return events
+
+    def take_up_draft(self) -> bool:
+        """Put what was streamed when the program was killed into the context; False where it is there, or is none."""
+        words = self._state.draft.read()
+        if words is None or words.turn_id != self._state.turn_id or self._holds(words):
+            return False
+        self._translator.unsaved_text, self._translator.unsaved_thinking = words.text, words.thinking
+        self.keep_unsaved()
+        return True
+
+    def _holds(self, words: StreamedWords) -> bool:
+        """True where the step they belong to is in the context: it ended before the program did."""
+        blocks = [block for message in self.context[-1:] for block in message.content]
+        texts = [block.text for block in blocks if isinstance(block, TextBlock)]
+        thoughts = [block.thinking for block in blocks if isinstance(block, ThinkingBlock)]
+        is_said = not words.text or any(text.startswith(words.text) for text in texts)
+        return is_said and (not words.thinking or any(thought.startswith(words.thinking) for thought in thoughts))
 
     def keep_unsaved(self) -> None:
         """Put what was streamed before the model failed into the context, as far as it came."""

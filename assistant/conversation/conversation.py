@@ -116,7 +116,8 @@ class Conversation:
         self._jobs.add(Ask(message))
 
     def take_up_queued(self) -> None:
-        """Messages that were queued when the process ended are in the context now, and wait for *Continue*."""
+        """What was streamed or queued when the process ended is in the context now, and waits for *Continue*."""
+        self._turns.take_up_draft()
         if waiting := self._state.waiting():
             self._turns.deny_parked(text_of(waiting[0]))
             self._state.start_turn(*waiting)

@@ -16,10 +16,24 @@ from assistant.conversation.past import RunningTurn
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
 from assistant.memory.bootstrap import finish_bootstrap
 from assistant.messages.blocks import Msg, ToolResultState, block_keys, text_of
-from assistant.messages.events import Event, FinishReason, Notice, TurnFailed, TurnFinished, TurnStarted
+from assistant.messages.events import (
+    Event,
+    FinishReason,
+    Notice,
+    TextDelta,
+    ThinkingDelta,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
 from assistant.models.failures import explain_model_error
+from assistant.storage.sessions.stream_draft import StreamedWords
+from assistant.text.encoding import storable
 
 log = logging.getLogger(__name__)
+
+DRAFT_SECONDS = 1.0
+"""A kill takes no more than the words of so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,7 @@ class Turns:
         self._window = window
         self._events = events
         self._running: RunningTurn | None = None
+        self._saving: asyncio.TimerHandle | None = None
 
     @property
     def running(self) -> RunningTurn | None:
@@ -57,6 +72,12 @@ class Turns:
         self.deny_parked(text)
         self._state.start_turn(message)
         self._start(RunningTurn(message.id, self._events.end), text)
+
+    def take_up_draft(self) -> None:
+        """What was streamed when the program was killed is in the context and the journal on return."""
+        if self._loop.take_up_draft():
+            self._state.keep()
+        self._state.draft.remove()
 
     async def reply_to(self, message: Msg) -> None:
         """Run the turn of this message, which begins now where it has not begun yet."""
@@ -131,6 +152,9 @@ class Turns:
             try:
                 async for event in reply:
                     self._events.emit(event)
+                    if self._saving is None and isinstance(event, TextDelta | ThinkingDelta):
+                        later = asyncio.get_running_loop().call_later
+                        self._saving = later(DRAFT_SECONDS, self._save_draft, turn_id)
                 is_parked = bool(self._loop.parked_calls())
                 ending = _Ending("awaiting_approval" if is_parked else self._loop.translator.finish_reason)
             except (Exception, asyncio.CancelledError) as error:
@@ -138,6 +162,23 @@ class Turns:
             self._end(turn_id, ending)
         finally:
             self._running = None
+            if self._saving is not None:
+                self._saving.cancel()
+                self._saving = None
+            self._state.draft.remove()
+
+    def _save_draft(self, turn_id: str) -> None:
+        """Write what was streamed of the running step; a step that has ended is in the journal."""
+        self._saving = None
+        streamed = self._loop.translator
+        words = StreamedWords(turn_id, storable(streamed.unsaved_text), storable(streamed.unsaved_thinking))
+        try:
+            if words.text or words.thinking:
+                self._state.draft.write(words)
+            else:
+                self._state.draft.remove()
+        except OSError as error:
+            log.warning("what is streamed could not be written beside the journal: %s", error)
 
     def _cut_off(self, error: Exception | asyncio.CancelledError) -> _Ending:
         """What a reply ends with that did not come to its own end; the context is valid on return."""

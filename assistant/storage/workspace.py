@@ -121,6 +121,10 @@ class Workspace:
         """Hashes of what was forgotten, so that no model writes it down again."""
         return self.root / "forgotten.json"
 
+    def draft_path(self, session_id: str) -> Path:
+        """What is streamed in a conversation now."""
+        return self.sessions_folder / f"{session_id}.draft"
+
     @property
     def waiting_path(self) -> Path:
         """Lines for memory that wait for the person."""

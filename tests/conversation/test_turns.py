@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import psutil
@@ -64,6 +65,36 @@ async def test_stop_in_a_stream_keeps_what_was_said(home: Path) -> None:
         "The first half",
         "And now?",
     ]
+
+
+async def test_a_kill_in_a_stream_keeps_what_was_said_and_the_turn_goes_on_behind_it(
+    home: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "killed"
+    model = ScriptedModel([[text("The first half"), asyncio.Event(), text("never said")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.ask("Tell me all")
+        await until(conversation, TextDelta, 0)
+        session_id = conversation.session_id
+        async with asyncio.timeout(20):
+            while not assistant.workspace.draft_path(session_id).exists():
+                await asyncio.sleep(0)
+        # The disk as a kill leaves it now.
+        shutil.copytree(home, copy, ignore=shutil.ignore_patterns("*.lock", "owner.json", "index"))
+        await conversation.stop()
+        assert not assistant.workspace.draft_path(session_id).exists()
+    after = ScriptedModel([[text(" and the second.")]])
+    async with scripted_assistant(copy, after) as assistant:
+        conversation = assistant.conversations.open(session_id)
+        assert said_in(conversation.attach().history) == "The first half"
+        assert rows_of(assistant.store.journal.rows(session_id), "assistant") == ["The first half"]
+        assert not assistant.workspace.draft_path(session_id).exists()
+        start = conversation.next_number
+        conversation.continue_turn()
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+    assert said_in(told) == " and the second."
+    assert [text_of(message) for message in after.requests[0].messages][-1:] == ["The first half"]
 
 
 async def test_stop_before_the_first_step_keeps_the_question(home: Path) -> None:

@@ -101,6 +101,8 @@ class Places:
             yield from self._lines("saved message", path, touches)
         for path in self._waiting_files():
             yield from _json_texts(self._place("memory", path), read_any_text(path), touches)
+        for path in self._drafts():
+            yield from _json_texts(self._place("context", path), read_any_text(path), touches)
 
     def forget(self, passages: PassageSet) -> list[Gone]:
         """Take the passages out of every place; what went where. Killed in the middle, it can be done again.
@@ -115,6 +117,7 @@ class Places:
         gone += [self._forget_in_text("saved message", path, passages) for path in self._saved_messages()]
         gone += [self._forget_in_json("failed summary", path, passages) for path in self._failed_summaries()]
         gone += [self._forget_in_json("memory", path, passages) for path in self._waiting_files()]
+        gone += [self._forget_in_json("context", path, passages) for path in self._drafts()]
         gone.append(self._rewritten("context", "sessions", passages, self._sessions.rewrite_files))
         gone.append(self._rewritten("journal", "dialog", passages, self._journal.rewrite_lines))
         return [place for place in gone if place.count]
@@ -151,6 +154,10 @@ class Places:
     def _waiting_files(self) -> list[Path]:
         """Lines for memory that wait for the person."""
         return [path for path in [self._workspace.waiting_path] if path.exists()]
+
+    def _drafts(self) -> list[Path]:
+        """What was streamed when the program was killed."""
+        return sorted(self._workspace.sessions_folder.glob("*.draft"))
 
     def _place(self, kind: PlaceKind, path: Path, line: int = 0) -> ForgetPlace:
         return ForgetPlace(kind, path.relative_to(self._workspace.root).as_posix(), line)
