@@ -16,9 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from assistant.cli.streams import open_streams, quiet_libraries
+from assistant.config.own_process import forbid_inspection
 from assistant.config.settings import Settings, load_settings
 from assistant.errors import PalimpsestError, WrongUseError
-from assistant.messages.events import ApprovalRequested, Event, TurnFailed, TurnStarted, event_line
+from assistant.messages.events import (
+    ApprovalRequested,
+    CompactionUndone,
+    Event,
+    Notice,
+    TurnFailed,
+    TurnStarted,
+    event_line,
+)
 from assistant.openclaw import session_commands as openclaw
 from assistant.storage.workspace import Workspace
 
@@ -38,6 +47,7 @@ DONE, FAILED, WRONG_USE, AWAITING_APPROVAL = 0, 1, 2, 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
     open_streams()
+    forbid_inspection()
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
@@ -316,8 +326,9 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
             preview = await conversation.preview_compaction()
             print(json.dumps(asdict(preview), ensure_ascii=False) if options.json else preview_text(preview))
             return DONE
-        text = "/undo" if options.command == "undo" else f"/compact {options.hint}"
-        return await _print(assistant, conversation, text, as_json=options.json)
+        if options.command == "undo":
+            return await _undo(assistant, conversation, as_json=options.json)
+        return await _print(assistant, conversation, f"/compact {options.hint}", as_json=options.json)
 
 
 def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
@@ -348,6 +359,20 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
     submitted = await assistant.submit(conversation, text)
     return await _print_events(submitted.conversation, submitted.events, as_json)
+
+
+async def _undo(assistant: Assistant, conversation: Conversation, *, as_json: bool) -> int:
+    """Failed where nothing was taken back; why is a line on standard error."""
+    submitted = await assistant.submit(conversation, "/undo")
+    is_undone = False
+    async for numbered in submitted.events:
+        event = numbered.event
+        is_undone = is_undone or isinstance(event, CompactionUndone)
+        if isinstance(event, Notice) and not as_json:
+            print(f"palimpsest: {event.text}", file=sys.stderr)
+        else:
+            _print_event(event, as_json)
+    return DONE if is_undone else FAILED
 
 
 async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:

@@ -220,3 +220,18 @@ def test_a_short_password_makes_no_hash(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
     code = main(["hash-password"])
     assert (code, *capsys.readouterr()) == (1, "", "palimpsest: a password needs at least 8 characters\n")
+
+
+def test_an_undo_with_nothing_to_take_back_fails_with_a_line(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    player.replies = [Reply(text="Hello there.")]
+    assert main(["chat", "--once", "Hi"]) == 0
+    capsys.readouterr()
+    known = session_id(capsys)
+
+    assert main(["undo", "--session", known]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("palimpsest: ")
+    assert len(printed.err.splitlines()) == 1
