@@ -50,6 +50,8 @@ OFFLINE_WINDOW_TOKENS = 128_000
 FIT_BILLIONS = 3.0
 # A server that is asked what it is, and does not say so within this time, is taken as it comes.
 _ASK_SECONDS = 2.0
+# Of how many models a server is asked whether they chat, before the first of its list is taken.
+_ASKED_MODELS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,12 @@ async def _first_listed(base_url: str, key: str) -> ListedModel:
             raise ModelUnreachableError(f"What answers at {base_url} is no model server.") from None
         if not models:
             raise ModelError(f"The server at {base_url} has no chat model yet. Load or download one there.")
-        return await ask_server(client, base_url, models[0]) if is_loopback(base_url) else models[0]
+        if not is_loopback(base_url):
+            return models[0]
+        for model in models[:_ASKED_MODELS]:
+            if (asked := await ask_server(client, base_url, model)).is_for_chat:
+                return asked
+        return models[0]
 
 
 def _client(base_url: str, key: str) -> httpx.AsyncClient:

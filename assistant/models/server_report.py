@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-# Not for chat, though servers list them beside the chat models.
-_NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|(?:^|[-_/])(?:bge|tts|e5|gte)(?:[-_/:]|$)", re.IGNORECASE)
+from assistant.models.model_list import chat_rows, chats_by_capabilities
+
 _SIZE = re.compile(r"(?<![a-z0-9.])[ae]?(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
 # Each server has its own word; the one for what is loaded stands before the one for what the model could do.
@@ -32,6 +32,7 @@ class ListedModel:
     window_tokens: int | None = None
     size_billions: float | None = None
     calls_tools: bool | None = None
+    is_for_chat: bool = True
 
 
 def is_loopback(base_url: str) -> bool:
@@ -59,12 +60,7 @@ async def list_models(client: httpx.AsyncClient, base_url: str) -> tuple[ListedM
     """
     response = await client.get(f"{base_url.rstrip('/')}/models")
     response.raise_for_status()
-    body: object = response.json()
-    rows = body.get("data") if isinstance(body, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError("not a list of models")
-    listed = [_read_row(row) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    return tuple(model for model in listed if not _NOT_FOR_CHAT.search(model.name))
+    return tuple(_read_row(name, row) for name, row in chat_rows(response.json()))
 
 
 async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedModel) -> ListedModel:
@@ -80,6 +76,7 @@ async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedMode
             window_tokens=model.window_tokens or told.window_tokens,
             size_billions=model.size_billions or told.size_billions,
             calls_tools=told.calls_tools if model.calls_tools is None else model.calls_tools,
+            is_for_chat=model.is_for_chat and told.is_for_chat,
         )
     return model
 
@@ -90,12 +87,12 @@ def size_in_name(name: str) -> float | None:
     return max(sizes, default=None)
 
 
-def _read_row(row: dict[str, object]) -> ListedModel:
+def _read_row(name: str, row: dict[str, object]) -> ListedModel:
     meta = row.get("meta")
     meta = meta if isinstance(meta, dict) else {}
     parameters = _number(meta, "n_params")
     return ListedModel(
-        name=str(row["id"]),
+        name=name,
         window_tokens=_number(row, *_WINDOW_FIELDS) or _number(meta, "n_ctx"),
         size_billions=parameters / 1e9 if parameters else None,
     )
@@ -108,7 +105,12 @@ async def _read_llama_server(client: httpx.AsyncClient, root: str, name: str) ->
 
 async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
     row = await _fetch(client, f"{root}/api/v0/models/{name}")
-    return ListedModel(name, _number(row, "loaded_context_length"), calls_tools=_has_tool_use(row, "tool_use"))
+    return ListedModel(
+        name,
+        _number(row, "loaded_context_length"),
+        calls_tools=_has_tool_use(row, "tool_use"),
+        is_for_chat=row.get("type") not in ("embeddings", "embedding"),
+    )
 
 
 async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
@@ -119,12 +121,13 @@ async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Liste
     details = shown.get("details")
     size = size_in_name(str(details.get("parameter_size", ""))) if isinstance(details, dict) else None
     calls_tools = _has_tool_use(shown, "tools")
+    is_for_chat = chats_by_capabilities(shown.get("capabilities"))
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
-        return ListedModel(name, int(found[1]), size, calls_tools)
+        return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat)
     loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
     rows = [row for row in loaded if isinstance(row, dict)] if isinstance(loaded, list) else []
     mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), {})
-    return ListedModel(name, _number(mine, "context_length"), size, calls_tools)
+    return ListedModel(name, _number(mine, "context_length"), size, calls_tools, is_for_chat)
 
 
 def _has_tool_use(row: dict[str, object], word: str) -> bool | None:
