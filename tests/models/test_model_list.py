@@ -104,11 +104,12 @@ def test_what_chats_stays(row: dict[str, object]) -> None:
     "name",
     [
         "all-minilm:latest", "nomic-embed-text", "mxbai-embed-large", "bge-m3", "snowflake-arctic-embed",
-        "BAAI/bge-small-en",        "text-embedding-3-small", "gte-qwen2", "intfloat/e5-large", "sentence-transformers/all-mpnet-base-v2",
-        "jina-reranker-v2", "whisper-1", "tts-1", "gpt-4o-mini-tts", "gpt-4o-transcribe", "dall-e-3", "gpt-image-1",
-        "stable-diffusion-xl", "black-forest-labs/FLUX.1-schnell", "sdxl-turbo", "imagen-4", "veo-3", "sora-2",
-        "omni-moderation-latest", "wanx2.1-t2i-turbo", "cosyvoice-v2", "paraformer-v2", "openai/clip-vit-large",
-        "qwen3-asr",        "babbage-002", "davinci-002",
+        "BAAI/bge-small-en", "text-embedding-3-small", "gte-qwen2", "intfloat/e5-large",
+        "sentence-transformers/all-mpnet-base-v2", "jina-reranker-v2", "whisper-1", "tts-1",
+        "gpt-4o-mini-tts", "gpt-4o-transcribe", "dall-e-3", "gpt-image-1", "stable-diffusion-xl",
+        "black-forest-labs/FLUX.1-schnell", "sdxl-turbo", "imagen-4", "veo-3", "sora-2",
+        "omni-moderation-latest", "wanx2.1-t2i-turbo", "cosyvoice-v2", "paraformer-v2",
+        "openai/clip-vit-large", "qwen3-asr", "babbage-002", "davinci-002",
     ],
 )  # fmt: skip
 def test_a_name_of_another_kind_is_known(name: str) -> None:
