@@ -100,7 +100,7 @@ class AgentLoop:
             # After a step: arguments are made readable before all others look. To a call: whether it may run at all.
             CallHook(self._state, self._tools.rules),
             # To a call: caps the result innermost, so that nothing above ever sees the full one.
-            ToolResultHook(self._compactor.window.cap),
+            ToolResultHook(self._compactor.window.cap, self._tools.known.mask),
         ]
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.toolkit import AgentTools, build_toolkit
 from assistant.agent.window import ContextWindow
 from assistant.assembly.home import Store
+from assistant.assembly.known_keys import known_secrets
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
@@ -141,8 +143,9 @@ class ConversationFactory:
             own_tools=memory.for_model() if self.has_memory_tools else [],
             outside=self._outside,
         )
+        known = known_secrets(self.settings, os.environ)
         rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
-        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader)
+        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader, known)
 
     def _tool_backend(self, state: SessionState) -> ToolBackend:
         workspace, notes = state.workspace, self._store.notes

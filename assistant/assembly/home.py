@@ -130,12 +130,15 @@ def open_store(settings: Settings) -> Store:
 
 def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryIndex:
     """The search index of the home, still to be entered. Only the owner of the home may change it."""
+    # Memory goes to no address that the person did not name: the provider's, where none is set for it.
+    follows = settings.embedder == "openai" and not settings.embedding_base_url and bool(settings.base_url)
+    api_key = settings.embedding_api_key.get_secret_value()
     embedder = make_embedder(
         EmbedderSettings(
             settings.embedder,
             settings.embedding_model,
-            settings.embedding_base_url,
-            settings.embedding_api_key.get_secret_value(),
+            settings.base_url if follows else settings.embedding_base_url,
+            api_key or (settings.api_key.get_secret_value() if follows else ""),
             settings.embedding_dimensions,
         )
     )

@@ -18,15 +18,17 @@ CapResult = Callable[[ToolResultBlock], ToolResultBlock]
 class ToolResultHook(MiddlewareBase):
     """The page streams the full output; the context and the journal get what `cap` leaves of it."""
 
-    def __init__(self, cap: CapResult) -> None:
+    def __init__(self, cap: CapResult, mask: Callable[[str], str]) -> None:
+        """`mask` takes the values of known keys out of whatever a tool brought."""
         self._cap = cap
+        self._mask = mask
 
     async def on_acting(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Every chunk as it comes; the last one, which is what the context gets, is capped."""
         call = input_kwargs["tool_call"]
         async for chunk in next_handler(**input_kwargs):
             # A file name need not be UTF-8; as a result it would fail every request from here on.
-            chunk = chunk.model_copy(update={"content": [_storable(part) for part in chunk.content]})
+            chunk = chunk.model_copy(update={"content": [self._clean(part) for part in chunk.content]})
             if isinstance(chunk, ToolResponse):
                 block = ToolResultBlock(
                     id=call.id, name=call.name, output=chunk.content, state=chunk.state, metadata=chunk.metadata
@@ -38,6 +40,7 @@ class ToolResultHook(MiddlewareBase):
             else:
                 yield chunk
 
-
-def _storable(part: TextBlock | DataBlock) -> TextBlock | DataBlock:
-    return part.model_copy(update={"text": storable(part.text)}) if isinstance(part, TextBlock) else part
+    def _clean(self, part: TextBlock | DataBlock) -> TextBlock | DataBlock:
+        if not isinstance(part, TextBlock):
+            return part
+        return part.model_copy(update={"text": self._mask(storable(part.text))})

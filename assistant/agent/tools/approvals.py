@@ -35,7 +35,12 @@ WRITING_TOOLS: Mapping[str, str] = {"Write": "file_path", "Edit": "file_path"}
 OWN_TOOLS = {"memory_search", "memory_get", "memory_save", "Skill"}
 _OWN_WRITING_TOOLS = {"memory_save"}
 
-_SECRET_WORD = re.compile(r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])", re.IGNORECASE)
+_SECRET_WORD = re.compile(
+    r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])|/proc/[^\s/]+/(?:task/[^\s/]+/)?(?:environ|mem|maps)\b",
+    re.IGNORECASE,
+)
+_PROCESS_PATH = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem|maps|cmdline|auxv|stack)\b.*")
+"""What tells the keys and the memory of a running program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +159,8 @@ def _is_inside(path: Path, rules: Rules) -> bool:
 
 def _is_secret(path: Path, rules: Rules) -> bool:
     """True for the names of secret files anywhere, for those of the home under any other name, and for other homes."""
+    if _PROCESS_PATH.fullmatch(path.as_posix()):
+        return True
     if path.name.lower() in SECRET_FILES or path.is_relative_to(os.path.realpath(rules.home / OTHER_HOMES)):
         return True
     secrets = (rules.home / name for name in SECRET_FILES)

@@ -19,6 +19,7 @@ from assistant.agent.tools.tool_failures import FailureWords
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
 from assistant.config.prompts import Language, render
 from assistant.storage.artifacts import Artifacts
+from assistant.text.known_secrets import KnownSecrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class AgentTools:
     artifacts: Artifacts
     artifact_reader: ArtifactReader
     """The tool that opens the full text of a shortened result."""
+    known: KnownSecrets
+    """What is taken out of every result."""
 
 
 class DescribedRead(Read):

@@ -14,9 +14,12 @@ from assistant.messages.blocks import BlockKey, Msg, TextBlock
 from assistant.storage.atomic_io import read_plain_file
 from assistant.text.encoding import encode
 from assistant.text.json_parsing import parse_json
+from assistant.text.redaction import mask_secrets
 
 SESSION_VERSION = 1
 TITLE_CHARS = 60
+_TITLE_SOURCE_CHARS = 2_000
+"""A title is made of the start of a text; what is behind it is not looked at."""
 
 # What the list shows stands before the messages, so that a list reads the first bytes of each file alone.
 _HEAD_END = b',"content":'
@@ -160,7 +163,7 @@ def lock_name(session_id: str) -> str:
 
 def title_from(text: str) -> str:
     """The text on one line, 60 characters at most."""
-    line = " ".join(text.split())
+    line = " ".join(mask_secrets(text[:_TITLE_SOURCE_CHARS]).text.split())
     return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
 
 

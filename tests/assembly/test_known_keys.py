@@ -1,0 +1,53 @@
+"""No command brings a key of the program into a conversation, whatever it opened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assistant.assembly.known_keys import known_secrets
+from assistant.messages.blocks import block_text
+from assistant.messages.events import ToolFinished, ToolOutput
+from assistant.models.scripted import ScriptedModel
+from assistant.storage.journal.rows import BlockRow
+from assistant.text.known_secrets import KNOWN_SECRET_MARK
+from tests.fakes.home import call, home_settings, say, scripted_assistant, text
+
+ENV_KEY, MCP_KEY, OWN_KEY = "plain-env-value-4711", "plain-mcp-value-0815", "plain-own-value-2342"
+
+
+def write_secrets(home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / ".env").write_text(f"WEATHER_API_KEY={ENV_KEY}\nCITY=Plovdiv-on-Maritsa\n", encoding="utf-8")
+    server = {"url": "https://example.org", "headers": {"Authorization": f"Bearer {MCP_KEY}"}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"web": {**server, "disabled": True}}}), encoding="utf-8")
+
+
+def test_keys_are_known_from_everywhere_and_other_values_are_left(home: Path) -> None:
+    write_secrets(home)
+    settings = home_settings(home, embedding_api_key=OWN_KEY)
+    known = known_secrets(settings, {"GITHUB_TOKEN": "plain-token-value-1", "EDITOR": "some-long-editor"})
+    for value in (ENV_KEY, MCP_KEY, OWN_KEY, "plain-token-value-1"):
+        assert known.mask(f"<{value}>") == f"<{KNOWN_SECRET_MARK}>"
+    for value in ("Plovdiv-on-Maritsa", "some-long-editor", "https://example.org"):
+        assert known.mask(value) == value
+
+
+@pytest.mark.parametrize("command", ["cat ../.e* ../m*.json", "cp ../.e* x.txt; cat x.txt ../m*.json"])
+async def test_a_command_that_was_allowed_brings_no_key(home: Path, command: str) -> None:
+    write_secrets(home)
+    model = ScriptedModel([[call("Bash", json.dumps({"command": command}), "call_bash_0001")], [text("Done.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Look")
+        start = conversation.next_number
+        conversation.answer("call_bash_0001", True)
+        told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
+        rows = assistant.store.journal.rows(conversation.session_id)
+    said = "".join(event.text if isinstance(event, ToolOutput) else "" for event in told)
+    said += "".join(event.output for event in told if isinstance(event, ToolFinished))
+    said += "".join(block_text(row.block) for row in rows if isinstance(row, BlockRow))
+    assert KNOWN_SECRET_MARK in said
+    assert [value for value in (ENV_KEY, MCP_KEY) if value in said] == []
