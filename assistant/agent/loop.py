@@ -33,6 +33,7 @@ from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.compaction import CompactionHook
 from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.recall import RecallHook
+from assistant.agent.hooks.repeated_calls import RepeatedCallHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.hooks.tool_results import ToolResultHook
 from assistant.agent.session_state import SessionState
@@ -78,6 +79,7 @@ class AgentLoop:
         self._recall = recall
         self._notes = AnswerNoteHook(state)
         self._steps = StepHook(state.keep, max_steps)
+        self._repeated = RepeatedCallHook(state)
         self._agent = build_agent(model, tools.toolkit, state.agent_state, self._hooks())
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
 
@@ -97,6 +99,8 @@ class AgentLoop:
             self._notes,
             # After a step: a call that the provider cut is refused before anything is written or run.
             OutputLimitHook(self._state),
+            # To a call: one that brought the same twice is refused before anybody is asked about it.
+            self._repeated,
             # After a step: arguments are made readable before all others look. To a call: whether it may run at all.
             CallHook(self._state, self._tools.rules),
             # To a call: caps the result innermost, so that nothing above ever sees the full one.
@@ -114,8 +118,9 @@ class AgentLoop:
         return self._translator
 
     def start_turn(self) -> None:
-        """Count the model calls of a turn from zero."""
+        """Count the model calls of a turn from zero, and the calls of tools that are alike."""
         self._steps.start_turn()
+        self._repeated.start_turn()
 
     async def reply(
         self, question: str = "", confirmation: UserConfirmResultEvent | None = None

@@ -12,6 +12,7 @@ from agentscope.agent import Agent, InjectionConfig, ReActConfig
 from agentscope.middleware import MiddlewareBase
 from agentscope.model import ChatModelBase
 
+from assistant.agent.hooks.steps import MAX_SILENT_STEPS, StepHook
 from assistant.compaction.summary.summary import Ask
 from assistant.errors import ModelError, PalimpsestError
 from assistant.messages.blocks import UserMsg
@@ -45,7 +46,7 @@ def make_ask(model: ChatModelBase) -> Ask:
             name=SUMMARISER_NAME,
             system_prompt=system,
             model=model,
-            middlewares=[NoCompression()],
+            middlewares=[StepHook(lambda: None, MAX_SILENT_STEPS + 1), NoCompression()],
             # Else a stopped request would be taken for an answer, and asked again.
             react_config=ReActConfig(interruption_raise_cancelled_error=True),
             injection_config=InjectionConfig(inject_runtime_state=False),

@@ -8,6 +8,7 @@ import pytest
 
 from assistant.agent.summariser import make_ask, within
 from assistant.errors import ModelError
+from assistant.messages.blocks import ThinkingBlock
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import text
 
@@ -43,3 +44,10 @@ async def test_whatever_a_models_client_raises_is_an_error_of_the_model() -> Non
     model = ScriptedModel([[KeyError("choices")]])
     with pytest.raises(ModelError, match="KeyError: 'choices'"):
         await make_ask(model)("You summarise.", "Tea, please.")
+
+
+async def test_a_model_that_only_thinks_is_asked_three_times() -> None:
+    model = ScriptedModel([[ThinkingBlock(thinking="Hm.")]] * 9)
+    with pytest.raises(ModelError, match="thought 3 times"):
+        await make_ask(model)("You summarise.", "Tea, please.")
+    assert len(model.requests) == 3
