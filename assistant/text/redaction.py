@@ -6,6 +6,8 @@ the network) and its entropy detectors, which take hashes and identifiers for se
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -166,6 +168,22 @@ def _is_bare_secret(value: str) -> bool:
     return _is_literal(value) and _has_digit_and_letter(value)
 
 
+def _is_name_and_password(value: str) -> bool:
+    """True where it is what stands behind `Basic`: a name, a colon and a password."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except binascii.Error:
+        return False
+    return b":" in decoded and decoded.isascii() and decoded.decode("ascii").isprintable()
+
+
+def _is_random(value: str) -> bool:
+    """True for letters of both cases, digits and signs in no order: no path, no identifier, no hash."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    is_mixed = all(sum(map(kind, value)) >= 4 for kind in kinds)
+    return is_mixed and not _LOWER_RUN.search(value) and 0 < sum(sign in "/+" for sign in value) <= 5
+
+
 _KEY_NAME = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 _KEY_BEGIN = re.compile(f"-----BEGIN {_KEY_NAME}")
 _KEY_END = re.compile(f"-----END {_KEY_NAME}")
@@ -208,6 +226,20 @@ _NUMBER = re.compile(
     r"(?:(?i:password|passwd|pwd|passcode)|密码|密碼|口令)\s{0,3}(?:[:：=]|\bis\b|是|为|為)\s{0,3}([0-9]{6,12})(?![0-9A-Za-z])"
 )
 _IN_ADDRESS = re.compile(r"://[^\s:/?#@\[\]]{0,100}:([^\s/?#@]{3,200})@")
+_PASSPHRASE = re.compile(
+    r"(?:(?i:password|passphrase|passcode|passwd|pwd)|密码|密碼|口令)\s{0,3}(?:[:：=]|\bis\b|是|为|為)\s{0,3}[\"'`]?"
+    r"([A-Za-z]{3,20}(?:[-_.][A-Za-z]{3,20}){2,8})(?![\w(])"
+)
+_SEED_WORDS = re.compile(
+    r"(?:(?i:seed|recovery|mnemonic|backup)\s{1,3}(?i:phrase|words)|(?i:mnemonic)|助记词|助記詞)[^\n:：]{0,20}(?:[:：=]|\bis\b|是)\s{0,3}"
+    r"[\"'`]?((?:[a-z]{3,8}[ ,]{1,3}){11,23}[a-z]{3,8})"
+)
+_BASIC = re.compile(r"\b[Bb](?i:asic)\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
+_COOKIE = re.compile(
+    r"\b(?i:cookie)[\"']?\s{0,3}:\s{0,3}[\"']?([\w.!#$%&*+^`|~-]{1,80}=[^\s\"']{12,4000}(?:;\s{0,2}[^\s;\"']{1,4000}){0,40})"
+)
+_CLOUD_SECRET = re.compile(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_LOWER_RUN = re.compile(r"[a-z]{6}|[A-Z]{6}|[0-9]{6}")
 _BEARER = re.compile(r"\b[Bb](?i:earer)\s{1,3}([A-Za-z0-9._~+/=-]{20,2000})")
 
 
@@ -248,6 +280,13 @@ def _rules() -> Iterator[_Rule]:
     web_token = re.compile(r"(?<![\w-])eyJ[\w=-]{8,4000}\.[\w=-]{8,8000}(?:\.[\w=-]{1,4000})?", re.ASCII)
     yield _Rule("token", ("eyJ",), web_token, JwtTokenDetector.is_formally_valid)
     yield _Rule("token", ("earer", "EARER"), _BEARER, _has_digit_and_letter, group=1, has_edges=False)
+    yield _Rule("token", ("asic", "ASIC"), _BASIC, _is_name_and_password, group=1, has_edges=False)
+    yield _Rule("cookie", ("ookie", "OOKIE"), _COOKIE, group=1, has_edges=False)
+    yield _Rule("cloud secret", ("/", "+"), _CLOUD_SECRET, _is_random)
+    yield _Rule(
+        "secret", ("ass", "ASS", "pwd", "PWD", "密", "口令"), _PASSPHRASE, _is_literal, group=1, has_edges=False
+    )
+    yield _Rule("seed words", ("hrase", "words", "nemonic", "助"), _SEED_WORDS, group=1, has_edges=False)
     yield _Rule("password", ("://",), _IN_ADDRESS, _is_literal, group=1, has_edges=False)
     yield _Rule(
         "secret", ("ass", "ASS", "pwd", "PWD", "密", "口令"), _NUMBER, group=1, has_edges=False, roots=_NAME_ROOTS
