@@ -14,9 +14,19 @@
 
   /* ---- drawing ---- */
 
+  /* What a block holds, as a class of its own: a style that looks into it costs every word that streams in. */
+  const KINDS = Object.entries({
+    "m-card": ".__TOKEN__",
+    "m-heading": "h3, h4, h5, h6",
+    "m-waits": ".p-queued",
+    "m-edits": ".p-pencil",
+  });
   const setBlock = (element, html) => {
     element.source = html;
     element.innerHTML = html;
+    const held = [...element.children];
+    for (const [name, selector] of KINDS) element.classList.toggle(name, held.some((one) => one.matches(selector)));
+    dress(element);
     window.palimpsest.openAgain(element);
   };
 
@@ -64,7 +74,7 @@
 
   /* Code gets its bar: the language, and what can be done with it. */
   const dress = (root) => {
-    for (const figure of root.querySelectorAll("figure:not(:has(figcaption))")) {
+    for (const figure of root.querySelectorAll("figure")) {
       const bar = document.createElement("figcaption");
       const name = document.createElement("span");
       name.textContent = figure.dataset.language || "text";
@@ -109,7 +119,6 @@
       if (nodes.has(key)) touched.add(nodes.get(key));
       if (name === "insert" && !rest[1] && patch.base !== null) added.add(nodes.get(key));
     }
-    touched.forEach(dress);
     announce(touched, added);
   };
 
@@ -159,11 +168,8 @@
 
   /* The line one reads stays where it is, whatever is drawn above it. */
   const keepingPlace = (change, isOther) => {
-    if (isFollowing || isOther) {
-      change();
-      if (isFollowing) goToEnd();
-      return;
-    }
+    // The end is followed when the page has been laid out, by whoever watches its height.
+    if (isFollowing || isOther) return change();
     const place = firstVisible();
     scroller.style.overflowAnchor = "none";
     change();
@@ -235,15 +241,16 @@
     scroller.addEventListener("keydown", (event) => UP_KEYS.has(event.key) && leaveEnd());
     scroller.addEventListener("pointerdown", stopShowing, { passive: true });
     // Heights change when fonts come or a far node is drawn.
-    new ResizeObserver(() => (isFollowing ? goToEnd() : showArrow())).observe(column);
-    new ResizeObserver(() => (isFollowing ? goToEnd() : showArrow())).observe(scroller);
+    const heights = new ResizeObserver(() => (isFollowing ? goToEnd() : showArrow()));
+    heights.observe(column);
+    heights.observe(scroller);
   };
 
   /* ---- speaking: only whole sentences of an answer, once ---- */
 
   const SENTENCE = /[.!?。！？]["')\]”’]*(?:\s|$)|[。！？]/g;
   const spoken = new Map();
-  const isWords = (article) => article.matches(".m-own:not(:has(> .m-block > .__TOKEN__))");
+  const isWords = (article) => article.matches(".m-own") && !article.querySelector(":scope > .m-card");
   const announce = (touched, added) => {
     for (const article of touched) {
       const key = article.dataset.key;

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from assistant.messages.events import ContextCompressed, ContextMeasured
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
 from assistant.ui.chat.compactions_list import PAGE_SIZE, compactions_html
@@ -32,6 +33,20 @@ SUGGESTIONS = (
     "What is in my workspace?",
     "Remember that I prefer short answers.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the page shows beside a conversation that can change while an answer streams."""
+
+    is_running: bool
+    measured: ContextMeasured | None
+    compactions: tuple[ContextCompressed, ...]
+
+    @classmethod
+    def of(cls, view: LiveView) -> Beside:
+        """As it is now."""
+        return cls(view.is_running, view.transcript.measured, view.transcript.compactions)
 
 
 def shown_edit_box(draft: Draft, text: str) -> PageUpdate:
@@ -62,11 +77,14 @@ def conversation_update(
     )
 
 
-def streaming_update(view: LiveView, tab: Tab) -> PageUpdate:
-    """What changes while an answer streams."""
-    measured = view.transcript.measured
-    update = _transcript(tab.session_id, view.nodes(tab.window)) | PageUpdate(tab=tab, stop=_stop_html(view.is_running))
-    return update | PageUpdate(meter=str(meter_html(measured))) if measured else update
+def streaming_update(view: LiveView, tab: Tab, before: Beside) -> PageUpdate:
+    """What changes while an answer streams; what is beside the conversation only where it is not as it was before."""
+    update, beside = _transcript(tab.session_id, view.nodes(tab.window)), Beside.of(view)
+    if beside.is_running != before.is_running:
+        update |= PageUpdate(stop=_stop_html(beside.is_running))
+    if beside.measured and beside.measured != before.measured:
+        update |= PageUpdate(meter=str(meter_html(beside.measured)))
+    return update
 
 
 def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.chat.live import UPDATES_PER_SECOND, LiveView, LiveViews
-from assistant.ui.chat.page_updates import closed_edit_box, conversation_update, empty_update, streaming_update
+from assistant.ui.chat.page_updates import Beside, closed_edit_box, conversation_update, empty_update, streaming_update
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
@@ -90,17 +90,18 @@ class TabViews:
         generation = self.next_generation(tab_hash)
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
+        before = Beside.of(view)
         # The person may be writing the next message, so the composer is left alone. A preview is out of date by now.
         yield self.update(loaded, view, tab, show) | PageUpdate(preview="") | (beside or PageUpdate())
-        compactions = view.transcript.compactions
         try:
             async for version in view.updates(tab.shown):
                 if not self.is_current(tab_hash, generation):
                     break
-                tab = replace(tab, shown=version)
+                tab, now = replace(tab, shown=version), Beside.of(view)
                 # The panel shows a compaction while its turn goes on.
-                is_compacted = compactions != (compactions := view.transcript.compactions)
-                yield self.update(loaded, view, tab) if is_compacted else streaming_update(view, tab)
+                is_compacted = now.compactions != before.compactions
+                yield self.update(loaded, view, tab) if is_compacted else streaming_update(view, tab, before)
+                before = now
             # Gradio sends the last value of a run once more when it ends, over whatever was shown since.
             is_current = self.is_current(tab_hash, generation)
             yield self.update(loaded, view, replace(tab, shown=view.version)) if is_current else PageUpdate()
