@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 
 from assistant.agent.flush import Flusher, FlushModel
@@ -23,6 +23,7 @@ from assistant.conversation.commands import COMMANDS, Command, Submitted, submit
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.past import change_event
+from assistant.errors import ModelError, SettingsError
 from assistant.memory.log import MemoryChange
 from assistant.memory.needless_lines import TidyProposal
 from assistant.memory.tidy import (
@@ -47,6 +48,10 @@ Connect = Callable[[Settings], Awaitable[ChatModel]]
 ReadSettings = Callable[[], Settings]
 
 _DAY_SECONDS = 86_400
+FIRST_LOOK_SECONDS = 5.0
+"""How long after the start a model that could not be had is looked for again; each pause is twice the one before."""
+LAST_LOOK_SECONDS = 300.0
+"""The longest pause between two looks."""
 
 
 log = logging.getLogger(__name__)
@@ -275,6 +280,20 @@ async def _retire_daily(assistant: Assistant) -> None:
         await asyncio.sleep(_DAY_SECONDS)
 
 
+async def _look_for_model(assistant: Assistant) -> None:
+    """Connect the model that was asked for as soon as it can be had; each look is later than the one before.
+
+    A turn that runs is not cut for it.
+    """
+    pause_seconds = FIRST_LOOK_SECONDS
+    while assistant.model.is_stand_in:
+        await asyncio.sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, LAST_LOOK_SECONDS)
+        if assistant.model.is_stand_in and not any(one.is_running for one in assistant.conversations.all_open()):
+            with suppress(ModelError, SettingsError):
+                await assistant.reconnect_model()
+
+
 @asynccontextmanager
 async def open_assistant(
     settings: Settings,
@@ -300,6 +319,8 @@ async def open_assistant(
             outside = await stack.enter_async_context(open_servers(listed, workspace.files_folder))
         assistant = Assistant(home, model, compactor, read_settings, outside)
         stack.push_async_callback(assistant.close)
+        if model.is_stand_in:
+            stack.push_async_callback(cancel_task, asyncio.create_task(_look_for_model(assistant), name="model"))
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
         yield assistant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ __all__ = [
     "ProviderName",
     "connect_compactor",
     "connect_model",
+    "connect_or_stand_in",
     "explain_model_error",
     "fresh_call_id",
     "is_context_overflow",
@@ -72,6 +73,8 @@ class ChatModel:
     is_fit_for_summaries: bool
     how: str
     calls_tools: bool = True
+    is_stand_in: bool = False
+    """True while another model was asked for, and the built-in assistant answers because it cannot be had."""
 
     @property
     def is_local(self) -> bool:
@@ -104,6 +107,14 @@ async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLAC
             return connect_offline(settings, "The built-in offline assistant was asked for.")
         case "auto":
             return await _connect_first(settings, places)
+
+
+async def connect_or_stand_in(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
+    """The model the settings ask for; the built-in assistant where it cannot be had now, and `how` says why."""
+    try:
+        return await connect_model(settings, places)
+    except (ModelError, SettingsError) as error:
+        return replace(connect_offline(settings, str(error)), is_stand_in=True)
 
 
 async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | None:

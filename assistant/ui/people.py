@@ -11,6 +11,7 @@ from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings, load_settings
+from assistant.models.chat_model import connect_or_stand_in
 from assistant.storage.workspace import Workspace
 
 
@@ -33,6 +34,7 @@ def open_member(settings: Settings, account: Account, address: str = "") -> Abst
     return open_assistant(
         _as_member(settings, account),
         address,
+        connect_or_stand_in,
         read_settings=lambda: _as_member(load_settings(settings.home), account),
     )
 
@@ -41,7 +43,7 @@ def _open_own(settings: Settings, person: str, address: str) -> AbstractAsyncCon
     if settings.has_guests:
         return open_guest(settings, address)
     member = next((account for account in settings.accounts[1:] if account.name == person), None)
-    return open_member(settings, member, address) if member else open_assistant(settings, address)
+    return open_member(settings, member, address) if member else open_assistant(settings, address, connect_or_stand_in)
 
 
 def _as_guest(settings: Settings, folder: Path) -> Settings:

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from assistant.assembly.assistant import open_assistant
 from assistant.assembly.home import open_store
 from assistant.errors import HomeInUseError, SessionNotFoundError
 from assistant.memory.log import Origin
 from assistant.messages.events import MemoryChanged
+from assistant.models.chat_model import connect_or_stand_in
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import home_settings, say, scripted_assistant, text
+from tests.fakes.players import SequencePlayer
+from tests.fakes.provider import StrictProvider
 
 
 async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
@@ -72,3 +76,28 @@ async def test_a_conversation_in_the_trash_cannot_be_opened(home: Path) -> None:
         await assistant.conversations.trash(conversation.session_id)
         with pytest.raises(SessionNotFoundError):
             assistant.conversations.open(conversation.session_id)
+
+
+async def test_a_home_opens_without_its_model_and_goes_on_with_it_when_it_is_there(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.assembly.assistant.FIRST_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("assistant.assembly.assistant.LAST_LOOK_SECONDS", 0.05)
+    with StrictProvider(SequencePlayer()) as provider:
+        provider.extra_answers["/v1/models"] = {"data": []}
+        settings = home_settings(home, provider="openai", base_url=provider.base_url)
+        async with open_assistant(settings, connect=connect_or_stand_in, read_settings=lambda: settings) as assistant:
+            first = assistant.model
+            conversation = assistant.conversations.create()
+            await say(assistant, conversation, "Hi")
+            provider.extra_answers["/v1/models"] = {"data": [{"id": "strict-7b"}]}
+            async with asyncio.timeout(60):
+                while assistant.model.is_stand_in:
+                    await asyncio.sleep(0)
+            found = assistant.model.name
+            titles = [summary.title for summary in assistant.conversations.summaries()]
+    assert (first.is_language_model, first.how) == (
+        False,
+        f"The server at {provider.base_url} has no chat model yet. Load or download one there.",
+    )
+    assert (found, titles) == ("strict-7b", ["Hi"])

@@ -11,7 +11,7 @@ from agentscope.model import ChatResponse
 from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.blocks import UserMsg, block_text
-from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
+from assistant.models.chat_model import ChatModel, connect_compactor, connect_model, connect_or_stand_in
 from assistant.models.detect import ServerPlace
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
@@ -222,3 +222,14 @@ async def test_no_unfit_model_writes_summaries(compactor_model: str):
 async def test_the_offline_assistant_never_writes_summaries():
     given = settings(provider="offline", compactor_model="qwen-plus")
     assert await connect_compactor(given, await connect_model(given)) is None
+
+
+async def test_the_built_in_assistant_stands_in_for_a_model_that_cannot_be_had() -> None:
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    chat = await connect_or_stand_in(settings(provider="openai", base_url=address))
+    assert (chat.provider, chat.is_stand_in) == ("offline", True)
+    assert chat.how == f"Nothing answers at {address}. Is the server running, and is the address right?"
+
+
+async def test_the_built_in_assistant_that_was_asked_for_stands_in_for_nobody() -> None:
+    assert not (await connect_or_stand_in(settings(provider="offline"))).is_stand_in
