@@ -27,6 +27,7 @@ from agentscope.model import ChatResponse
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
+from assistant.index.packing import Room
 from assistant.index.vectors.embeddings import OfflineEmbedder
 from assistant.messages.blocks import TextBlock, UserMsg
 from assistant.messages.events import ContextCompressed
@@ -46,7 +47,7 @@ _ADVERSARIAL = 5
 _ANSWER = "Answer in a few words from this text alone.\n\n<text>\n{text}\n</text>\n\nQuestion: {question}"
 
 _SENTENCES_READ = 3
-_SEARCH_HITS = 5
+_SEARCH_TOKENS = 2_000
 _MOST_FILLER = 60
 
 Answer = Callable[[str, str], Awaitable[list[str]]]
@@ -141,7 +142,7 @@ async def _measure_facts(settings: Settings, quality: str) -> list[Figure]:
             Figure(f"{name}, all that was said", await _score(said, facts, answer), "%"),
             Figure(f"{name}, still in context", await _score(known.context, facts, answer), "%"),
             Figure(f"{name}, in a memory file", await _score(known.memory, facts, answer), "%"),
-            Figure(f"{name}, in the top {_SEARCH_HITS} of search", await _score_search(assistant, facts, answer), "%"),
+            Figure(f"{name}, in a search", await _score_search(assistant, facts, answer), "%"),
         ]
 
 
@@ -205,8 +206,8 @@ async def _score_search(assistant: Assistant, questions: Sequence[Question], ans
     await assistant.index.sync()
     right = 0
     for question in questions:
-        found = await assistant.index.search(question.text, _SEARCH_HITS)
-        quotes = await assistant.index.quote(question.text, found.hits, (), _SEARCH_HITS)
+        found = await assistant.index.search_widely(question.text)
+        quotes = await assistant.index.quote(question.text, found.hits, Room(_SEARCH_TOKENS))
         shown = "\n".join(row.text for quote in quotes for row in quote.rows)
         right += any(_is_right(given, question) for given in await answer(shown, question.text)) if shown else False
     return 100 * right / len(questions)

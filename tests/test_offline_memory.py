@@ -34,9 +34,9 @@ async def test_what_is_remembered_is_quoted_with_its_line_in_either_language(hom
         "我叫什么？",
         "What do you know about me?",
     )
-    assert tea == "From memory, word for word:\n\n> I drink oolong tea in the morning\n\n`USER.md:9`"
-    assert chinese_tea == "记忆里的原话：\n\n> I drink oolong tea in the morning\n\n`USER.md:9`"
-    assert sister == "From memory, word for word:\n\n> 我妹妹住在奥斯陆\n\n`USER.md:10`"
+    assert tea == "From memory, word for word:\n\n> I drink oolong tea in the morning\n\n`USER.md:9`, 2026-11-30"
+    assert chinese_tea == "记忆里的原话：\n\n> I drink oolong tea in the morning\n\n`USER.md:9`, 2026-11-30"
+    assert sister == "From memory, word for word:\n\n> 我妹妹住在奥斯陆\n\n`USER.md:10`, 2026-11-30"
     assert nothing == ("I looked in memory and found nothing about that. I do not know more than what is written down.")
     assert name == "你是Ada：`USER.md:4`"
     assert known == (

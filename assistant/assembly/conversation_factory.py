@@ -11,6 +11,7 @@ from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.prompt_refresh import PromptSource, SystemPromptHook
 from assistant.agent.hooks.recall import RecallHook
 from assistant.agent.loop import AgentLoop
+from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.agent.summariser import Summariser, make_ask
 from assistant.agent.tools.approvals import Rules
@@ -129,7 +130,10 @@ class ConversationFactory:
     def _memory_for(self, state: SessionState) -> MemoryTools:
         # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.
         patience_seconds = 0.0 if self.models.answering.is_language_model else OFFLINE_PATIENCE_SECONDS
-        return MemoryTools(state, self._store.admission, self._index, self._store.artifacts, patience_seconds)
+        store = self._store
+        return MemoryTools(
+            state, store.admission, self._index, store.artifacts, self._room_for(state), patience_seconds
+        )
 
     def _tools_for(self, state: SessionState, memory: MemoryTools, events: EventLog) -> AgentTools:
         workspace = state.workspace
@@ -166,4 +170,7 @@ class ConversationFactory:
         return Summariser(make_ask(fit.model), fit.window_tokens) if fit else None
 
     def _recall_for(self, state: SessionState) -> RecallHook:
-        return RecallHook(state, self._index, self.models.counter.text, lambda: self.is_recall_on)
+        return RecallHook(state, self._index, self._room_for(state), lambda: self.is_recall_on)
+
+    def _room_for(self, state: SessionState) -> MemoryRoom:
+        return MemoryRoom(state, self.policy, self.models.counter)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
 from assistant.config.prompts import language_of
 from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
+from assistant.index.found_lines import FoundLine, join_lines
+from assistant.index.packing import CHUNKS_LOOKED_AT, Room, pack_lines
 from assistant.index.question import SearchQuestion, read_question
-from assistant.index.quotes import Quote, QuotePlace, Sentence, is_find, make_quote, sentences_of, wants_meaning
+from assistant.index.question_words import QuestionWords
+from assistant.index.quotes import ENOUGH_SHARE, Quote, QuotePlace, Sentence, is_find, make_quotes, sentences_of
 from assistant.index.search import (
     CANDIDATES,
     Candidate,
@@ -42,11 +45,12 @@ from assistant.index.search_notices import (
 from assistant.index.sync import ReadDialog, Synchroniser
 from assistant.index.text.full_text import FullText, open_full_text
 from assistant.index.upkeep import Upkeep
-from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals, direction_of
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals
 from assistant.index.vectors.chroma import Backend, open_store
 from assistant.index.vectors.embeddings import Embedder
 from assistant.index.vectors.meaning import Meaning, NearChunk
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
+from assistant.text.line_ends import split_lines
 
 Mode = Literal["hybrid", "text", "off"]
 """Words and vectors; words alone; not usable now."""
@@ -56,6 +60,8 @@ _CANDIDATES_A_RESULT = 4
 # Sentences are embedded for a quote one by one; a server takes a batch a call.
 _QUOTE_BATCHES = 3
 _PLACES_LOOKED_AT = 3
+_CHUNKS_READ_CLOSELY = 8
+_ANY_SCORE = -1.0
 
 
 log = logging.getLogger(__name__)
@@ -162,54 +168,49 @@ class MemoryIndex:
             await asyncio.to_thread(self._full_text.close)
 
     async def search(
-        self, query: str, max_results: int = 5, min_score: float = 0.1, patience_seconds: float = 0.0
+        self, query: str, max_results: int = 5, min_score: float = DEFAULT_SCORE, patience_seconds: float = 0.0
     ) -> SearchAnswer:
         """The places that answer `query` with a relevance of at least `min_score`, best first.
 
         With `patience_seconds` files and vectors that are not ready yet are waited for longer than the settings say.
         """
-        question = read_question(query, self._now().date())
-        if not question.text:
-            return SearchAnswer(())
-        full_text = self._full_text
-        if full_text is None or self._is_purging:
-            return _answer(question, (), [FORGETTING if self._is_purging else NO_INDEX])
-        notices: list[SearchNotice] = []
-        # Both waits run at the same time: together they may not keep a person waiting.
-        vectors = asyncio.create_task(self._near(question, notices, patience_seconds))
-        try:
-            await self._wait_for_files(notices, patience_seconds)
-            words = await asyncio.to_thread(_word_scores, full_text, question)
-            near = await vectors
-            calibration = self._meaning.calibration if self._meaning is not None and near is not None else None
-            find = _Finder(full_text, question, words, near or [], calibration)
-            hits = await asyncio.to_thread(find.hits, max_results, min_score)
-            if not hits and calibration is not None and min_score <= DEFAULT_SCORE:
-                hits = await self._look_closer(find, calibration, max_results, min_score)
-        except IndexingError:
-            self._look()
-            return _answer(question, (), [NO_INDEX])
-        finally:
-            vectors.cancel()
-        return _answer(question, hits, notices)
+        wanted = _Wanted(max_results, max_results * _CANDIDATES_A_RESULT, min_score, min_score)
+        return await self._search(query, wanted, patience_seconds)
+
+    async def search_widely(
+        self, query: str, min_score: float = DEFAULT_SCORE, patience_seconds: float = 0.0
+    ) -> SearchAnswer:
+        """The chunks that `quote` chooses its lines from: nothing where not even the best reaches `min_score`."""
+        return await self._search(
+            query, _Wanted(CHUNKS_LOOKED_AT, CHUNKS_LOOKED_AT, min_score, _ANY_SCORE), patience_seconds
+        )
 
     async def quote(
-        self, query: str, hits: Sequence[SearchHit], known_ids: Collection[str] = (), max_results: int = 5
+        self, query: str, hits: Sequence[SearchHit], room: Room, known_ids: Collection[str] = ()
     ) -> tuple[Quote, ...]:
-        """The sentences of the hits that answer `query`, each with its line: by words, and by meaning where need be.
+        """The lines of the hits that answer `query` best, as far as there is room, newest first.
 
         Messages that are known are left out, and hits that are found by nothing else.
         """
         question = read_question(query, self._now().date())
-        found = [(hit, sentences_of(hit, question.terms, known_ids)) for hit in hits]
-        found = [(hit, said) for hit, said in found if is_find(hit, said, known_ids)][:max_results]
-        scores = await self._sentence_scores(question, found)
-        paths = {hit.path for hit, _ in found if hit.session_id}
-        dialogs = {path: await asyncio.to_thread(self._dialog, path) for path in paths}
-        return tuple(
-            make_quote(hit, said, rated, question.terms, _PlaceFinder(hit, dialogs.get(hit.path, ())))
-            for (hit, said), rated in zip(found, scores, strict=True)
-        )
+        words = await asyncio.to_thread(self._words_of, question)
+        found = [hit for hit in hits if is_find(hit, words, known_ids)]
+        closeness = await self._closeness(question, words, found)
+        packed = await asyncio.to_thread(lambda: pack_lines(join_lines(found, words, closeness, known_ids), room))
+        paths = {run.hit.path for run in packed if run.hit.session_id}
+        dialogs = {path: await asyncio.to_thread(self.dialog, path) for path in paths}
+        return make_quotes(packed, words, _PlaceFinder(dialogs))
+
+    def dialog(self, path: str) -> Sequence[JournalText]:
+        """What was said on the day of this file of conversations, secrets hidden; nothing where there is no such file.
+
+        Lines that `search` and `quote` cite in such a file are the `line` of these texts.
+        """
+        try:
+            texts = self._read_dialog(self._settings.root / path)
+        except OSError:
+            return ()
+        return [replace(text, text=self._mask(text.text)) for text in texts]
 
     def status(self) -> IndexStatus:
         """What the index holds and does now."""
@@ -274,6 +275,32 @@ class MemoryIndex:
         finally:
             self._is_purging = False
 
+    async def _search(self, query: str, wanted: _Wanted, patience_seconds: float) -> SearchAnswer:
+        question = read_question(query, self._now().date())
+        if not question.text:
+            return SearchAnswer(())
+        full_text = self._full_text
+        if full_text is None or self._is_purging:
+            return _answer(question, (), [FORGETTING if self._is_purging else NO_INDEX])
+        notices: list[SearchNotice] = []
+        # Both waits run at the same time: together they may not keep a person waiting.
+        vectors = asyncio.create_task(self._near(question, notices, patience_seconds))
+        try:
+            await self._wait_for_files(notices, patience_seconds)
+            words = await asyncio.to_thread(_word_scores, full_text, question)
+            near = await vectors
+            calibration = self._meaning.calibration if self._meaning is not None and near is not None else None
+            find = _Finder(full_text, question, words, near or [], calibration)
+            hits = await asyncio.to_thread(find.hits, wanted)
+            if not hits and calibration is not None and wanted.best_score <= DEFAULT_SCORE:
+                hits = await self._look_closer(find, calibration, wanted)
+        except IndexingError:
+            self._look()
+            return _answer(question, (), [NO_INDEX])
+        finally:
+            vectors.cancel()
+        return _answer(question, hits, notices)
+
     async def _wait_for_files(self, notices: list[SearchNotice], patience_seconds: float) -> None:
         upkeep = self._upkeep
         if upkeep is None:
@@ -315,32 +342,37 @@ class MemoryIndex:
             self._look()
             return None
 
-    async def _sentence_scores(
-        self, question: SearchQuestion, found: Sequence[tuple[SearchHit, Sequence[Sentence]]]
-    ) -> list[list[float] | None]:
-        """A score for each sentence of a hit; None for hits whose words decide, and where no vectors can be had."""
-        scores: list[list[float] | None] = [None] * len(found)
+    def _words_of(self, question: SearchQuestion) -> QuestionWords:
+        if self._full_text is None:
+            return QuestionWords(dict.fromkeys(question.terms, 1.0))
+        try:
+            return QuestionWords(self._full_text.weights(question))
+        except IndexingError:
+            return QuestionWords(dict.fromkeys(question.terms, 1.0))
+
+    async def _closeness(
+        self, question: SearchQuestion, words: QuestionWords, hits: Sequence[SearchHit]
+    ) -> dict[int, list[float]]:
+        """Cosines of the lines of the first hits; nothing where words tell lines apart, or no vectors can be had."""
+        closeness: dict[int, list[float]] = {}
         meaning = self._meaning
         if meaning is None or self._upkeep is None or not self._upkeep.is_meaning_open:
-            return scores
+            return closeness
+        lines_of = [split_lines(hit.text) for hit in hits[:_CHUNKS_READ_CLOSELY]]
+        if max((words.share_in(line) for lines in lines_of for line in lines), default=1.0) >= ENOUGH_SHARE:
+            return closeness
         left = _QUOTE_BATCHES * meaning.embedder.batch_texts
-        for index, (hit, said) in enumerate(found):
-            if not wants_meaning(said) or len(said) > left:
-                continue
-            left -= len(said)
+        for index, lines in enumerate(lines_of):
+            if (left := left - len(lines)) < 0:
+                break
             try:
                 async with asyncio.timeout(self._settings.vector_seconds):
-                    cosines = await meaning.cosines(question.text, [sentence.text for sentence in said])
+                    closeness[index] = await meaning.cosines(question.text, lines)
             except (TimeoutError, IndexingError):
-                return scores
-            direction = direction_of(question.text, hit.text)
-            signals = [MatchSignals(one.share, cosine, direction) for one, cosine in zip(said, cosines, strict=True)]
-            scores[index] = [_rate(meaning.calibration, one) for one in signals]
-        return scores
+                break
+        return closeness
 
-    async def _look_closer(
-        self, find: _Finder, calibration: Calibration, max_results: int, min_score: float
-    ) -> list[SearchHit]:
+    async def _look_closer(self, find: _Finder, calibration: Calibration, wanted: _Wanted) -> list[SearchHit]:
         """The best places by their nearest sentence: one that answers is lost among the others of a chunk.
 
         Only where nothing was found, for it embeds each sentence of these places; nothing where that takes too long.
@@ -348,7 +380,8 @@ class MemoryIndex:
         if self._meaning is None:
             return []
         places = await asyncio.to_thread(find.best_places, _PLACES_LOOKED_AT)
-        said = [(hit, one) for hit in places for one in sentences_of(hit, find.question.terms) if one.can_answer]
+        words = QuestionWords(dict.fromkeys(find.question.terms, 1.0))
+        said = [(hit, one) for hit in places for one in sentences_of(hit, words) if one.can_answer]
         said = said[: _QUOTE_BATCHES * self._meaning.embedder.batch_texts]
         try:
             async with asyncio.timeout(self._settings.vector_seconds):
@@ -358,17 +391,10 @@ class MemoryIndex:
         best: dict[SearchHit, tuple[float, Sentence]] = {}
         for (hit, one), cosine in zip(said, cosines, strict=True):
             relevance = calibration.sentence_relevance(MatchSignals(one.share, cosine, "within"))
-            if relevance >= max(min_score, best[hit][0] if hit in best else 0.0):
+            if relevance >= max(wanted.best_score, best[hit][0] if hit in best else 0.0):
                 best[hit] = (relevance, one)
         hits = [hit_at(hit, one.line, one.text, relevance) for hit, (relevance, one) in best.items()]
-        return sorted(hits, key=lambda hit: hit.relevance, reverse=True)[:max_results]
-
-    def _dialog(self, path: str) -> Sequence[JournalText]:
-        try:
-            return self._read_dialog(self._settings.root / path)
-        except OSError:
-            # The day's file went since it was indexed.
-            return ()
+        return sorted(hits, key=lambda hit: hit.relevance, reverse=True)[: wanted.count]
 
     def _vector_notice(self) -> SearchNotice | None:
         if self._meaning is None or self._upkeep is None:
@@ -401,29 +427,36 @@ def _word_scores(full_text: FullText, question: SearchQuestion) -> dict[int, flo
     return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
 
 
-def _rate(calibration: Calibration | None, signals: MatchSignals) -> float:
-    if calibration is None:
-        return signals.share + (signals.cosine or 0.0)
-    return calibration.relevance(signals)
+@dataclass(frozen=True, slots=True)
+class _PlaceFinder:
+    """Where in its file a found line is; `dialogs` has the texts of the days that are quoted."""
+
+    dialogs: Mapping[str, Sequence[JournalText]]
+
+    def __call__(self, line: FoundLine) -> QuotePlace:
+        hit = line.hit
+        if not hit.session_id:
+            return QuotePlace(hit.first_line + line.offset)
+        kind = "tool_result" if hit.kind == "tool_result" else "text"
+        texts = [
+            text for text in self.dialogs.get(hit.path, ()) if text.message_id == line.message_id and text.kind == kind
+        ]
+        text = next((text for text in texts if _is_in(line.text, text)), texts[0] if texts else None)
+        return QuotePlace(text.line, text.name or text.role) if text else QuotePlace(hit.first_line)
+
+
+def _is_in(line: str, text: JournalText) -> bool:
+    return line.removeprefix(f"{text.role}: ") in text.text
 
 
 @dataclass(frozen=True, slots=True)
-class _PlaceFinder:
-    """Where in its file a sentence of a hit stands."""
+class _Wanted:
+    """How many places of how many candidates, what the best has to reach, and what each other one."""
 
-    hit: SearchHit
-    dialog: Sequence[JournalText]
-
-    def __call__(self, sentence: Sentence) -> QuotePlace:
-        if not self.hit.session_id:
-            return QuotePlace(self.hit.first_line + sentence.line)
-        texts = [text for text in self.dialog if text.message_id == sentence.message_id and text.kind == self._kind]
-        text = next((text for text in texts if sentence.text in text.text), texts[0] if texts else None)
-        return QuotePlace(text.line, text.name or text.role) if text else QuotePlace(self.hit.first_line)
-
-    @property
-    def _kind(self) -> str:
-        return "tool_result" if self.hit.kind == "tool_result" else "text"
+    count: int
+    candidates: int
+    best_score: float
+    least_score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,19 +475,19 @@ class _Finder:
         chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
         return best_places(candidates, chunks, self.question, count)
 
-    def hits(self, max_results: int, min_score: float) -> list[SearchHit]:
-        """The best places, each once."""
-        count = max_results * _CANDIDATES_A_RESULT
+    def hits(self, wanted: _Wanted) -> list[SearchHit]:
+        """The best places, each once; none where not even the best answers."""
         cosines = {chunk.chunk_id: chunk.cosine for chunk in self.near}
-        candidates = fuse(self.words, cosines, count=count)
+        candidates = fuse(self.words, cosines, count=wanted.candidates)
         shares = self._shares(candidates, {})
         if (trust := word_trust(shares.values())) < 1.0:
-            candidates = fuse(self.words, cosines, trust, count)
+            candidates = fuse(self.words, cosines, trust, wanted.candidates)
             shares = self._shares(candidates, shares)
         chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
         centred = {chunk.chunk_id: chunk.centred for chunk in self.near}
         inputs = RankingInputs(self.question, shares, centred, self.calibration)
-        return select_hits(candidates, chunks, inputs, max_results, min_score)
+        hits = select_hits(candidates, chunks, inputs, wanted.count, wanted.least_score)
+        return hits if any(hit.relevance >= wanted.best_score for hit in hits) else []
 
     def _shares(self, candidates: list[Candidate], known: dict[int, float]) -> dict[int, float]:
         unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]

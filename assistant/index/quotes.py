@@ -1,29 +1,31 @@
-"""Which sentences of a found place answer the question: rows with their line, the best of them marked (pure)."""
+"""How found lines are quoted: rows with their line and speaker, the sentences that answer best marked (pure)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from assistant.index.chunker import ChunkKind
-from assistant.index.search import SNIPPET_CHARS, SearchHit, make_snippet
+from assistant.index.found_lines import FoundLine, FoundLines
+from assistant.index.question_words import QuestionWords
+from assistant.index.search import SearchHit
 from assistant.text.line_ends import split_lines
 from assistant.text.markdown import read_heading
-from assistant.text.passages import fold, passages_of
+from assistant.text.passages import passages_of
 
 ENOUGH_SHARE = 0.5
-"""A sentence with this share of the question's terms answers by its words; below it, meaning is asked too."""
+"""A sentence with this share of the question's terms answers by its words."""
 MAX_ANSWERS = 2
+# A passage whose best sentence is further below the best of all is company, not an answer.
+_NEARLY_BEST = 0.6
 
 _NO_ANSWER = re.compile(r"[?？:：][\"'”’」』）)*]*$")
-_ENDINGS = ("ing", "ies", "es", "ed", "s", "y", "e")
-_MIN_STEM_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a hit: `text` says what it says, `row` also holds bullet and speaker before it."""
+    """One sentence of a hit: `text` says what it says, `row` also has bullet and speaker before it."""
 
     line: int
     """0-based, within the text of the hit."""
@@ -42,7 +44,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class QuotePlace:
-    """Where a sentence stands: the 1-based line of its file, and who speaks there, in a conversation."""
+    """Where a line is: its 1-based number in its file, and who speaks there, in a conversation."""
 
     line: int
     speaker: str = ""
@@ -50,7 +52,7 @@ class QuotePlace:
 
 @dataclass(frozen=True, slots=True)
 class QuotedRow:
-    """One sentence as it is shown."""
+    """A line as it is shown, or a part of one: the sentence that answers is a row by itself."""
 
     place: QuotePlace
     text: str
@@ -59,7 +61,7 @@ class QuotedRow:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What is shown of one hit: the sentences that answer best, and what stands around them."""
+    """One passage: lines of one file that follow each other."""
 
     path: str
     heading: str
@@ -67,90 +69,114 @@ class Quote:
     kind: ChunkKind
     relevance: float
     rows: tuple[QuotedRow, ...]
+    session_id: str = ""
+    message_id: str = ""
+    """Of the row that answers best, in a conversation."""
+
+    @property
+    def first_line(self) -> int:
+        """Of its rows, 1-based, in the file."""
+        return self.rows[0].place.line
+
+    @property
+    def last_line(self) -> int:
+        """Included."""
+        return self.rows[-1].place.line
 
 
-def sentences_of(hit: SearchHit, terms: Sequence[str], known_ids: Collection[str] = ()) -> list[Sentence]:
+def sentences_of(hit: SearchHit, words: QuestionWords, known_ids: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a hit's text, in order; blank lines give none, and neither do the messages that are known."""
     sentences: list[Sentence] = []
     for index, line in enumerate(split_lines(hit.text)):
         message_id = hit.message_ids[index] if index < len(hit.message_ids) else ""
-        if message_id and message_id in known_ids:
-            continue
-        start = 0
-        for passage in passages_of(line):
-            share = share_of(passage.text, terms)
-            sentences.append(Sentence(index, message_id, line[start : passage.stop].strip(), passage.text, share))
-            start = passage.stop
+        if not message_id or message_id not in known_ids:
+            sentences += _sentences_in(line, index, message_id, words)
     return sentences
 
 
-def is_find(hit: SearchHit, sentences: Sequence[Sentence], known_ids: Collection[str]) -> bool:
+def is_find(hit: SearchHit, words: QuestionWords, known_ids: Collection[str]) -> bool:
     """False for a hit that owes its relevance to what is known already, the question itself above all."""
     if not hit.message_id or hit.message_id not in known_ids:
-        return bool(sentences)
-    return any(one.share >= ENOUGH_SHARE for one in sentences if one.can_answer)
+        return True
+    return any(one.share >= ENOUGH_SHARE for one in sentences_of(hit, words, known_ids) if one.can_answer)
 
 
-def share_of(text: str, terms: Sequence[str]) -> float:
-    """Share of the terms that stand in the text, in whatever form of the word."""
-    folded = fold(text)
-    return sum(_stem(term) in folded for term in terms) / len(terms) if terms else 0.0
+def make_quotes(
+    found: Sequence[FoundLines], words: QuestionWords, place_of: Callable[[FoundLine], QuotePlace]
+) -> tuple[Quote, ...]:
+    """The quotes of lines that follow each other, in the same order; what answers best among all of them is marked."""
+    rated = [_rated(one, words) for one in found]
+    best = max((one.score for sentences in rated for one in sentences if one.sentence.can_answer), default=0.0)
+    return tuple(
+        _quote(one, sentences, _NEARLY_BEST * best, place_of) for one, sentences in zip(found, rated, strict=True)
+    )
 
 
-def wants_meaning(sentences: Sequence[Sentence]) -> bool:
-    """True when there is a choice between sentences and words alone do not make it."""
-    answers = [sentence.share for sentence in sentences if sentence.can_answer]
-    return len(answers) > 1 and max(answers) < ENOUGH_SHARE
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A sentence of a passage; its `line` is the place of the line in the passage."""
+
+    sentence: Sentence
+    score: float
 
 
-def make_quote(
-    hit: SearchHit,
-    sentences: Sequence[Sentence],
-    scores: Sequence[float] | None,
-    terms: Sequence[str],
-    place_of: Callable[[Sentence], QuotePlace],
-) -> Quote:
-    """The quote of a hit; `scores` are those of its sentences, None where their words decide."""
-    rated = scores if scores is not None else [sentence.share for sentence in sentences]
-    answers = _answers(sentences, rated, is_by_words=scores is None)
-    rows = [
-        _row(sentences[index], place_of(sentences[index]), terms, index in answers)
-        for index in _shown(sentences, answers)
+def _rated(found: FoundLines, words: QuestionWords) -> list[_Rated]:
+    return [
+        _Rated(sentence, sentence.share + line.closeness)
+        for index, line in enumerate(found.lines)
+        for sentence in _sentences_in(line.text, index, line.message_id, words)
     ]
-    return Quote(hit.path, hit.heading, hit.day, hit.kind, hit.relevance, tuple(rows))
 
 
-def _answers(sentences: Sequence[Sentence], scores: Sequence[float], *, is_by_words: bool) -> list[int]:
-    """The best sentences; those with an equal share of the words are equally good."""
-    possible = [index for index, sentence in enumerate(sentences) if sentence.can_answer]
-    if not possible:
+def _quote(
+    found: FoundLines, rated: Sequence[_Rated], least: float, place_of: Callable[[FoundLine], QuotePlace]
+) -> Quote:
+    answers = _answers(rated, least)
+    rows: list[QuotedRow] = []
+    for index, line in enumerate(found.lines):
+        said = [one.sentence for one in rated if one.sentence.line == index]
+        rows += _rows(line.text, said, answers, place_of(line))
+    hit = found.hit
+    message_id = found.lines[answers[0].line if answers else 0].message_id
+    return Quote(hit.path, hit.heading, found.day, hit.kind, hit.relevance, tuple(rows), hit.session_id, message_id)
+
+
+def _sentences_in(line: str, index: int, message_id: str, words: QuestionWords) -> Iterator[Sentence]:
+    start = 0
+    for passage in passages_of(line):
+        yield Sentence(
+            index, message_id, line[start : passage.stop].strip(), passage.text, words.share_in(passage.text)
+        )
+        start = passage.stop
+
+
+def _answers(rated: Sequence[_Rated], least: float) -> list[Sentence]:
+    """The best sentences of a passage, where they are nearly the best of all; equal ones are equally good."""
+    possible = [one for one in rated if one.sentence.can_answer]
+    best = max((one.score for one in possible), default=-1.0)
+    if best < least:
         return []
-    best = max(scores[index] for index in possible)
-    equal = [index for index in possible if scores[index] >= best]
-    return equal[: MAX_ANSWERS if is_by_words and best > 0.0 else 1]
+    equal = [one.sentence for one in possible if one.score >= best]
+    return equal[: MAX_ANSWERS if best > 0.0 else 1]
 
 
-def _shown(sentences: Sequence[Sentence], answers: Sequence[int]) -> list[int]:
-    """The answers and what follows and comes before the first of them, as far as there is room."""
-    shown = set(answers or [0]) if sentences else set[int]()
-    used = sum(len(sentences[index].row) for index in shown)
-    first = min(shown, default=0)
-    for index in (*range(first + 1, len(sentences)), *range(first - 1, -1, -1)):
-        if index in shown:
+def _rows(line: str, said: Sequence[Sentence], answers: Sequence[Sentence], place: QuotePlace) -> Iterator[QuotedRow]:
+    """The line as one row, or parted around the sentences that answer."""
+    parts: list[str] = []
+    if not any(one in answers for one in said):
+        yield _row(line.strip(), place, is_answer=False)
+        return
+    for one in said:
+        if one not in answers:
+            parts.append(one.row)
             continue
-        if used + len(sentences[index].row) > SNIPPET_CHARS:
-            break
-        shown.add(index)
-        used += len(sentences[index].row)
-    return sorted(shown)
+        if parts:
+            yield _row(" ".join(parts), place, is_answer=False)
+            parts = []
+        yield _row(one.row, place, is_answer=True)
+    if parts:
+        yield _row(" ".join(parts), place, is_answer=False)
 
 
-def _row(sentence: Sentence, place: QuotePlace, terms: Sequence[str], is_answer: bool) -> QuotedRow:
-    text = sentence.row.removeprefix(f"{place.speaker}:").strip() if place.speaker else sentence.row
-    return QuotedRow(place, text if len(text) <= SNIPPET_CHARS else make_snippet(text, terms).text, is_answer)
-
-
-def _stem(term: str) -> str:
-    """The term without the ending of its form, where enough of it is left."""
-    ending = next((ending for ending in _ENDINGS if term.endswith(ending)), "") if term.isascii() else ""
-    return term.removesuffix(ending) if len(term) - len(ending) >= _MIN_STEM_CHARS else term
+def _row(text: str, place: QuotePlace, *, is_answer: bool) -> QuotedRow:
+    return QuotedRow(place, text.removeprefix(f"{place.speaker}:").strip() if place.speaker else text, is_answer)

@@ -43,6 +43,8 @@ class SearchHit:
     """The message of each line of `text`, in a conversation."""
     line: int = 0
     """Where in the file what answers best begins."""
+    score: float = 0.0
+    """0 to 1: what both rankings give it together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,14 @@ def select_hits(
     max_results: int,
     min_score: float,
 ) -> list[SearchHit]:
-    """The hits at or above `min_score`, in the order of the candidates, each place once."""
+    """The hits at or above `min_score`, in the order of the candidates, each place once; below 0 it keeps all."""
     relevances = rate_candidates(candidates, chunks, inputs)
-    rated = ((candidate.chunk_id, relevances.get(candidate.chunk_id, 0.0)) for candidate in candidates)
-    found = ((chunks[key], relevance) for key, relevance in rated if relevance > 0.0 and relevance >= min_score)
+    rated = ((candidate, relevances.get(candidate.chunk_id, 0.0)) for candidate in candidates)
+    found = (
+        (chunks[candidate.chunk_id], relevance, candidate.score)
+        for candidate, relevance in rated
+        if relevance >= min_score and (relevance > 0.0 or min_score < 0.0)
+    )
     return _hits_of(found, inputs.question, max_results)
 
 
@@ -128,7 +134,7 @@ def best_places(
 ) -> list[SearchHit]:
     """The first places, each once, whatever is known of how well they answer; none in another script."""
     known = (chunks[candidate.chunk_id] for candidate in candidates if candidate.chunk_id in chunks)
-    within = ((chunk, 0.0) for chunk in known if direction_of(question.text, chunk.text) == "within")
+    within = ((chunk, 0.0, 0.0) for chunk in known if direction_of(question.text, chunk.text) == "within")
     return _hits_of(within, question, count)
 
 
@@ -211,16 +217,16 @@ def _line_count(chunk: Chunk) -> int:
     return chunk.last_line - chunk.first_line + 1
 
 
-def _hits_of(rated: Iterable[tuple[Chunk, float]], question: SearchQuestion, count: int) -> list[SearchHit]:
+def _hits_of(rated: Iterable[tuple[Chunk, float, float]], question: SearchQuestion, count: int) -> list[SearchHit]:
     """The first hits, in order, each place once."""
     taken: list[Chunk] = []
     hits: list[SearchHit] = []
-    for chunk, relevance in rated:
+    for chunk, relevance, score in rated:
         if len(hits) == count:
             break
         if not any(_is_same_place(chunk, other) for other in taken):
             taken.append(chunk)
-            hits.append(_hit(chunk, relevance, question.terms))
+            hits.append(replace(_hit(chunk, relevance, question.terms), score=round(score, 3)))
     return hits
 
 

@@ -106,9 +106,10 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class RecalledLine:
-    """One remembered passage: the file, its line (from 1), the text and how relevant it is, in [0, 1].
+    """One remembered passage: the file, its first line (from 1), the text and how relevant it is, in [0, 1].
 
-    Of a past conversation also which one it is, and the message.
+    Of a past conversation also which one it is, and the message. `last_line` is included, `day` is `YYYY-MM-DD`; 0 and
+    empty where they are not known.
     """
 
     path: str
@@ -117,6 +118,14 @@ class RecalledLine:
     relevance: float
     session_id: str = ""
     message_id: str = ""
+    last_line: int = 0
+    day: str = ""
+
+    @property
+    def place(self) -> str:
+        """File and lines, as they are cited."""
+        until = f"-{self.last_line}" if self.last_line > self.line else ""
+        return f"{self.path}:{self.line}{until}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ def test_nested_values_are_plain_json() -> None:
             "relevance": 0.8,
             "session_id": "",
             "message_id": "",
+            "last_line": 0,
+            "day": "",
         }
     ]
 

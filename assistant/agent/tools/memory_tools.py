@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from agentscope.tool import ToolBase, ToolChunk
 from pydantic import Field
 
+from assistant.agent.memory_room import SEARCH_TOKENS, MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.shorten.artifact_reference import rows_of
 from assistant.config.prompts import Language, render
 from assistant.errors import PalimpsestError
+from assistant.index.chunker import MEMORY_TOOLS
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.admission import Admission, Admitted
 from assistant.memory.log import MemoryChange, Origin
@@ -22,6 +26,8 @@ Category = Literal["fact", "preference", "procedure", "context", "session_summar
 
 WRITER = "assistant"
 _MAX_LINES = 400
+_MAX_SEARCH_TOKENS = 20_000
+_DIALOG = re.compile(r"dialog/\d{4}-\d{2}-\d{2}\.jsonl")
 _LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _FILES: dict[Category, str] = {
     "fact": "MEMORY.md",
@@ -40,6 +46,7 @@ class MemoryTools:
         admission: Admission,
         index: MemoryIndex,
         artifacts: Artifacts,
+        room: MemoryRoom,
         patience_seconds: float = 0.0,
     ) -> None:
         """`patience_seconds` is how long a search waits for an index that is only just being opened, beyond its own."""
@@ -49,35 +56,32 @@ class MemoryTools:
         """What lets the model's lines into memory."""
         self._notes = admission.notes
         self._artifacts = artifacts
+        self._room = room
         self._patience_seconds = patience_seconds
 
-    async def search(self, query: str, max_results: int = 5, min_score: float = 0.1) -> str:
-        """The hits as the model reads them: fenced, each with its file, its lines and a mark on what answers best."""
-        # What is in the context, the question itself above all, is no find.
-        known = {message.id for message in self._state.context}
-        answer = await self.index.search(query, max_results + len(known), min_score, self._patience_seconds)
+    async def search(self, query: str, max_tokens: int = SEARCH_TOKENS, min_score: float = 0.1) -> str:
+        """The passages as the model reads them: fenced, each with its file, lines and date, the best answers marked."""
+        answer = await self.index.search_widely(query, min_score, self._patience_seconds)
         # They are found by the person alone.
         trashed_ids = self._state.journal.deleted_ids()
         hits = [hit for hit in answer.hits if hit.session_id not in trashed_ids]
-        quotes = await self.index.quote(query, hits, known, max_results)
+        # What is in the context, the question itself above all, is no find.
+        known_ids = {message.id for message in self._state.context}
+        quotes = await self.index.quote(query, hits, self._room.for_search(max_tokens), known_ids)
         return render("memory_hits", self._state.language, quotes=quotes, notices=answer.notices, query=query)
 
     def read(self, path: str, from_line: int = 1, lines: int = _MAX_LINES) -> str:
-        """Lines of a memory file, or rows of the full text of a tool result, numbered from 1."""
-        artifact_id = self._artifacts.id_in(path)
-        if artifact_id is None:
-            all_lines = self._notes.read(path).text.splitlines()
-        else:
-            all_lines = rows_of(self._artifacts.read(artifact_id))
-        start = max(1, from_line)
-        shown = all_lines[start - 1 : start - 1 + min(max(1, lines), _MAX_LINES)]
+        """Lines of a memory file, what was said on a day, or rows of the full text of a tool result, by number."""
+        numbered = self._numbered(path)
+        later = [row for row in numbered if row[0] >= from_line]
+        shown = later[: min(max(1, lines), _MAX_LINES)]
         return render(
             "memory_lines",
             self._state.language,
             path=path,
-            lines=[(number, line) for number, line in enumerate(shown, start=start)],
-            total=len(all_lines),
-            next_line=start + len(shown) if start + len(shown) <= len(all_lines) else None,
+            lines=shown,
+            total=numbered[-1][0] if numbered else 0,
+            next_line=later[len(shown)][0] if len(shown) < len(later) else None,
         )
 
     def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> Admitted:
@@ -99,10 +103,10 @@ class MemoryTools:
 
         async def memory_search(
             query: str,
-            max_results: Annotated[int, Field(ge=1, le=50)] = 5,
+            max_tokens: Annotated[int, Field(ge=100, le=_MAX_SEARCH_TOKENS)] = SEARCH_TOKENS,
             min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1,
         ) -> ToolChunk:
-            return text_chunk(await self.search(query, max_results, min_score))
+            return text_chunk(await self.search(query, max_tokens, min_score))
 
         async def memory_get(
             path: str, from_line: Annotated[int, Field(ge=1)] = 1, lines: Annotated[int, Field(ge=1, le=400)] = 100
@@ -128,6 +132,24 @@ class MemoryTools:
             own_tool(memory_get, render("tool_memory_get", language), is_read_only=True),
             own_tool(memory_save, render("tool_memory_save", language)),
         ]
+
+    def _numbered(self, path: str) -> list[tuple[int, str]]:
+        if _DIALOG.fullmatch(path):
+            return [*self._said(path)]
+        artifact_id = self._artifacts.id_in(path)
+        if artifact_id is None:
+            rows = self._notes.read(path).text.splitlines()
+        else:
+            rows = rows_of(self._artifacts.read(artifact_id))
+        return [*enumerate(rows, 1)]
+
+    def _said(self, path: str) -> Iterator[tuple[int, str]]:
+        """The lines that a search can cite of a day, each with its number."""
+        trashed_ids = self._state.journal.deleted_ids()
+        for text in self.index.dialog(path):
+            if text.session_id not in trashed_ids and text.name not in MEMORY_TOOLS:
+                for line in f"{text.name or text.role}: {text.text}".splitlines():
+                    yield text.line, line
 
     def _heading(self, text: str, category: Category) -> str:
         """The category's heading that the text has, in either language; else the one in the language of the talk."""

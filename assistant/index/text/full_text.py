@@ -216,6 +216,10 @@ class FullText:
                 found[chunk_id] += weight
         return {chunk_id: value / total if total else 0.0 for chunk_id, value in found.items()}
 
+    def weights(self, question: SearchQuestion) -> dict[str, float]:
+        """How much each term of the question says: the rarer it is, the more."""
+        return {term: self._rarity(self._document_count(term)) for term in question.terms}
+
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, Chunk]:
         """The rows of these chunks; one that has gone meanwhile is left out."""
         rows = self._read(

@@ -31,7 +31,6 @@ from assistant.models.offline.texts import OfflineTexts
 
 MAX_FACTS = 20
 _FILES: dict[Whose, str] = {"person": "USER.md", "assistant": "SOUL.md"}
-_SEARCHED_HITS = 8
 _ABOUT_THE_PERSON = re.compile(r"\b(?:I|my|mine|me|I'm)\b|我", re.IGNORECASE)
 _ABOUT_CONDUCT = re.compile(r"\b(?:you|your|yourself)\b|你", re.IGNORECASE)
 
@@ -54,7 +53,7 @@ def memory_call(
         case AskAboutPerson():
             return PlannedCall("memory_get", {"path": _FILES["person"]})
         case AskMemory(question):
-            return PlannedCall("memory_search", {"query": question, "max_results": _SEARCHED_HITS})
+            return PlannedCall("memory_search", {"query": question})
         case _:
             assert_never(request)
 

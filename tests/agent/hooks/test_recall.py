@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from assistant.agent.hooks.recall import MAX_TOKENS, choose_lines
+import pytest
+
+from assistant.agent.hooks.recall import is_about_memory
 from assistant.index.search import SearchHit
 from assistant.messages.events import Event, Recalled, RecalledLine
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
@@ -20,27 +21,9 @@ QUESTION = "Where is the dentist in Harbour Lane?"
 LONG = "The cellar was swept and the boats were counted. " * 200
 
 
-def hit(path: str, snippet: str = "likes green tea", message_id: str = "") -> SearchHit:
-    """A sure hit of one line."""
-    return SearchHit(
-        path=path,
-        first_line=4,
-        last_line=4,
-        line=4,
-        heading="",
-        day="",
-        kind="note",
-        session_id="",
-        message_id=message_id,
-        text=snippet,
-        snippet=snippet,
-        relevance=0.87654,
-    )
-
-
-def by_words(text: str) -> int:
-    """A word is a token here."""
-    return len(text.split())
+def hits_of(*relevances: float) -> list[SearchHit]:
+    """Hits of these relevances."""
+    return [SearchHit("memory/a.md", 1, 1, "", "x", "x", relevance, "note", "") for relevance in relevances]
 
 
 def recalled_in(events: Sequence[Event]) -> list[RecalledLine]:
@@ -53,24 +36,43 @@ def words_of(request: ScriptedRequest) -> str:
     return json.dumps([message.model_dump(mode="json") for message in request.messages])
 
 
-def test_a_line_names_its_place_and_how_sure_it_is() -> None:
-    assert choose_lines([hit(NOTE)], set(), by_words) == (RecalledLine(NOTE, 4, "likes green tea", 0.877),)
+@pytest.mark.parametrize(
+    ("relevances", "is_recalled"),
+    [
+        ((), False),
+        ((0.9, 0.8, 0.8, 0.8, 0.8, 0.8), True),
+        ((0.3, 0.25, 0.25, 0.25, 0.25, 0.25), False),
+        ((0.3, 0.25, 0.25, 0.25, 0.25, 0.05), True),
+        ((0.2,), True),
+        ((0.05,), False),
+    ],
+    ids=["nothing", "a sure one", "one of many", "one above the rest", "the only one", "hardly anything"],
+)
+def test_recall_speaks_up_when_the_best_hit_is_clearly_above_the_unrelated_ones(
+    relevances: tuple[float, ...], is_recalled: bool
+) -> None:
+    assert is_about_memory(hits_of(*relevances)) is is_recalled
 
 
-def test_what_the_model_reads_anyway_is_not_recalled() -> None:
-    hits = [hit("USER.md"), hit("MEMORY.md"), hit("dialog/2026-11-27.jsonl", message_id="m1"), hit(NOTE)]
-    assert [line.path for line in choose_lines(hits, {"m1"}, by_words)] == [NOTE]
-    assert [line.path for line in choose_lines(hits, {"m2"}, by_words)] == ["dialog/2026-11-27.jsonl", NOTE]
+async def test_what_the_model_reads_anyway_is_not_recalled(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        write(home, "MEMORY.md", f"- {FACT} Ring twice.\n")
+        await assistant.index.sync()
+        events = await say(assistant, assistant.conversations.create(), QUESTION)
+    assert [line.path for line in recalled_in(events)] == [NOTE]
 
 
-def test_three_lines_are_enough_and_a_huge_one_gives_way_to_those_that_fit() -> None:
-    hits = [hit(f"memory/2026-11-0{day}.md") for day in range(1, 6)]
-    assert len(choose_lines(hits, set(), by_words)) == 3
-    huge = replace(hits[1], snippet="word " * MAX_TOKENS)
-    assert [line.path for line in choose_lines([hits[0], huge, hits[2]], set(), by_words)] == [
-        "memory/2026-11-01.md",
-        "memory/2026-11-03.md",
-    ]
+async def test_the_question_comes_last(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        await say(assistant, assistant.conversations.create(), QUESTION)
+    *_, recalled, question = model.requests[0].messages
+    assert FACT in str(recalled.content)
+    assert question.get_text_content() == QUESTION
 
 
 async def test_a_question_about_the_past_is_answered_from_memory_without_a_search_by_the_model(home: Path) -> None:
@@ -84,8 +86,8 @@ async def test_a_question_about_the_past_is_answered_from_memory_without_a_searc
         context = [item.text for item in conversation.context_items()]
 
     (line,) = recalled_in(first)
-    assert (line.path, line.line, line.text) == (NOTE, 3, f"- {FACT}")
-    assert f"[{NOTE}:3] - {FACT}" in words_of(model.requests[0])
+    assert (line.place, line.day, line.text) == (f"{NOTE}:3", "2026-11-27", f"- {FACT}")
+    assert f"[{NOTE}:3 | 2026-11-27]\\n- {FACT}" in words_of(model.requests[0])
     assert recalled_in(second) == []
     assert FACT not in words_of(model.requests[1])
     assert [words for words in context if FACT in words] == []

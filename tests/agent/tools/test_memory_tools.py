@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.memory_tools import Category, MemoryTools
+from assistant.compaction.policy import policy_for
 from assistant.compaction.shorten.artifact_reference import ROW_CHARS
 from assistant.compaction.shorten.result_limits import ArtifactPlace, cap_result
 from assistant.config.clock import Clock
@@ -23,6 +25,7 @@ from assistant.memory.log import MemoryLog
 from assistant.memory.notes import OWNER_WRITER, Notes
 from assistant.memory.waiting import WaitingLines
 from assistant.messages.blocks import ToolResultBlock, block_text, result_text
+from assistant.messages.tokens import TokenCounter
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from assistant.storage.artifacts import Artifacts
 from assistant.storage.journal.journal import Journal
@@ -40,12 +43,19 @@ def tools_in(home: Path, language: Language = "en", template: Language = "en") -
     workspace.create(template)
     notes = Notes(workspace, MemoryLog(workspace.memory_log_path), lambda: NOW)
     index = MemoryIndex(IndexSettings(home), None, lambda path: (), lambda: NOW)
+    state = state_in(home, language)
+    admission = Admission(notes, WaitingLines(workspace.waiting_path), state.journal, lambda: NOW)
+    policy = policy_for("copaw", 32_000)
+    return MemoryTools(state, admission, index, Artifacts(workspace), MemoryRoom(state, policy, TokenCounter()))
+
+
+def state_in(home: Path, language: Language = "en") -> SessionState:
+    """The state of a new conversation."""
+    workspace = Workspace(home)
     journal = Journal(workspace, lambda: NOW)
-    admission = Admission(notes, WaitingLines(workspace.waiting_path), journal, lambda: NOW)
     sessions = Sessions(workspace, journal, lambda: NOW)
     clock = Clock(Settings(home=home, timezone="UTC"), lambda: NOW)
-    state = SessionState(sessions.create(""), workspace, journal, sessions, clock, language)
-    return MemoryTools(state, admission, index, Artifacts(workspace))
+    return SessionState(sessions.create(""), workspace, journal, sessions, clock, language)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +175,7 @@ async def test_a_file_that_is_not_there_yet_is_empty(home: Path) -> None:
 
 
 async def test_a_count_or_a_score_that_makes_no_sense_is_refused(home: Path) -> None:
-    wrong: list[dict[str, object]] = [{"max_results": 0}, {"max_results": 51}, {"min_score": 1.5}]
+    wrong: list[dict[str, object]] = [{"max_tokens": 0}, {"max_tokens": 50_000}, {"min_score": 1.5}]
     results = await answered(home, "memory_search", *({"query": "tea", **each} for each in wrong))
     assert [state for state, _ in results] == ["error"] * 3
 
@@ -201,3 +211,24 @@ async def test_what_was_saved_is_found_by_its_words_in_any_order_with_its_line(h
     assert state == "success"
     assert "[MEMORY.md | undated | relevance " in told
     assert f">{line:6d}\t- {save['content']}" in told
+
+
+async def test_what_a_search_cites_of_a_conversation_is_opened_at_its_line(home: Path) -> None:
+    search = [call("memory_search", json.dumps({"query": "gate code fridge"}), "call-memory-1")]
+    model = ScriptedModel([[text("Noted.")], search, [text("There.")]])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        first = assistant.conversations.create()
+        await say(assistant, first, "Hello.\nThe gate code hangs on the fridge.")
+        await assistant.index.sync_words()
+        second = assistant.conversations.create()
+        await say(assistant, second, "Look it up.")
+        ((_, told),) = results_in(model.requests[2])
+        cited = re.search(r"\[(dialog/[^ ]+) \|.*\n(?:.*\n)*?>? *(\d+)\t.*fridge", told)
+        assert cited is not None
+        read = second.memory.read(cited[1], int(cited[2]), 2)
+        assert read.splitlines()[1:3] == [
+            f"{cited[2]:>6}\tuser: Hello.",
+            f"{cited[2]:>6}\tThe gate code hangs on the fridge.",
+        ]
+        await assistant.conversations.trash(first.session_id)
+        assert "fridge" not in second.memory.read(cited[1])

@@ -153,12 +153,11 @@ async def test_it_saves_what_it_is_told_and_looks_up_what_it_is_asked(home: Path
         saved.append((content, category))
         return "Saved to USER.md."
 
-    def memory_search(query: str, max_results: int) -> str:
+    def memory_search(query: str) -> str:
         """Search memory.
 
         Args:
             query: What for.
-            max_results: How many hits.
         """
         return TEA if "tea" in query else "No matches found in memory for: x\n(Searching by words alone.)"
 

@@ -1,0 +1,37 @@
+"""How many tokens of memory go into the context: by the size of the window, and by what is left in it."""
+
+from __future__ import annotations
+
+from assistant.agent.session_state import SessionState
+from assistant.compaction.policy import CompactionPolicy
+from assistant.index.packing import Room
+from assistant.messages.tokens import TokenCounter
+
+LEAST_RECALL_TOKENS = 600
+RECALL_SHARE = 0.015
+SEARCH_TOKENS = 2_000
+# A part of what is left in the window; the rest is for the turn that needs it.
+_RECALL_SHARE_OF_LEFT = 0.25
+_SEARCH_SHARE_OF_LEFT = 0.5
+
+
+class MemoryRoom:
+    """The room for memory in the window of one conversation."""
+
+    def __init__(self, state: SessionState, policy: CompactionPolicy, counter: TokenCounter) -> None:
+        self._state = state
+        self._policy = policy
+        self._counter = counter
+
+    def for_recall(self) -> Room:
+        """For what is handed over before a turn."""
+        tokens = max(LEAST_RECALL_TOKENS, round(RECALL_SHARE * self._policy.max_input_length))
+        return self._room(tokens, _RECALL_SHARE_OF_LEFT)
+
+    def for_search(self, asked_tokens: int = SEARCH_TOKENS) -> Room:
+        """For the result of a search by the model."""
+        return self._room(asked_tokens, _SEARCH_SHARE_OF_LEFT)
+
+    def _room(self, tokens: int, share_of_left: float) -> Room:
+        left = self._policy.max_input_length - self._counter.messages(self._state.context)
+        return Room(max(0, min(tokens, round(share_of_left * left))), self._counter.text)
