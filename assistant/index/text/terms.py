@@ -1,11 +1,14 @@
-"""Words as the full-text index sees them: CJK runs as bigrams, questions without their function words (pure)."""
+"""Words as the full-text index sees them, in every script: questions without their function words (pure).
+
+Runs of scripts without blanks are bigrams. Marks, points and forms of a letter that people leave out are left out.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-TERMS_VERSION = f"1/{unicodedata.unidata_version}"
+TERMS_VERSION = f"2/{unicodedata.unidata_version}"
 """Changes whenever `spaced` may give another result for the same text; the full-text index is then built anew."""
 
 _CJK = (
@@ -15,6 +18,42 @@ _CJK = (
     "\U00020000-\U0003134f"
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
+# Thai, Lao, Myanmar and Khmer have no blanks between words either; their digits stay numbers.
+_RUN = re.compile(f"[{_CJK}]+|[\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u104a-\u109f\u1780-\u17d3]+")
+_EMOJI = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+# Blocks in which marks above, below and beside letters are found, and characters that are not seen.
+_MARK_BLOCKS = (
+    (0x00AD, 0x00AE),
+    (0x0300, 0x1E00),
+    (0x200B, 0x2065),
+    (0xA600, 0xAC00),
+    (0xFE00, 0xFE30),
+    (0xFEFF, 0xFF00),
+)
+_MARKS = re.compile(
+    "["
+    + "".join(
+        re.escape(chr(code))
+        for first, end in _MARK_BLOCKS
+        for code in range(first, end)
+        if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me", "Cf")
+    )
+    + "\u0640\U0001f3fb-\U0001f3ff]"
+)
+_SAME_LETTERS = str.maketrans(
+    {
+        **dict.fromkeys("أإآٱ", "ا"),
+        **dict.fromkeys("ىی", "ي"),
+        "ة": "ه",
+        "ک": "ك",
+        **dict.fromkeys("İı", "i"),
+        **dict.fromkeys("ßẞ", "ss"),
+        "ς": "σ",
+        "ё": "е",
+        "Ё": "Е",
+        **{chr(zero + digit): str(digit) for zero in (0x0660, 0x06F0, 0x0966, 0x0E50, 0x17E0) for digit in range(10)},
+    }
+)
 _WORD = re.compile(r"[^\W_]+")
 _CHINESE_FUNCTION_WORDS = re.compile(
     "什么时候|为什么|怎么样|什么|怎么|怎样|哪里|哪儿|哪些|哪个|哪位|多少|如何|是否|我们|你们|他们|她们|它们|咱们|这个|那个"
@@ -40,9 +79,9 @@ _ENGLISH_FUNCTION_WORDS = frozenset(
 
 
 def spaced(text: str) -> str:
-    """The text as it is indexed: compatibility forms unified, each CJK run written as its bigrams."""
+    """The text as it is indexed: forms of a letter unified, each run without blanks written as its bigrams."""
     plain = _plain(text)
-    return plain if plain.isascii() else _CJK_RUN.sub(_spaced_run, plain)
+    return plain if plain.isascii() else _RUN.sub(_spaced_run, plain)
 
 
 def content_terms(question: str) -> list[str]:
@@ -55,7 +94,8 @@ def content_terms(question: str) -> list[str]:
 
 def every_term(text: str) -> list[str]:
     """The distinct terms of a text, in its order."""
-    return list(dict.fromkeys(_WORD.findall(spaced(text).lower())))
+    # To lower case is another letter at the end of a Greek word.
+    return list(dict.fromkeys(_WORD.findall(spaced(text).lower().replace("ς", "σ"))))
 
 
 def is_cjk(text: str) -> bool:
@@ -73,7 +113,15 @@ def cjk_share(text: str) -> float:
 
 
 def _plain(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return text
+    unmarked = _MARKS.sub("", unicodedata.normalize("NFKC", text))
+    return _EMOJI.sub(_emoji_word, unmarked.translate(_SAME_LETTERS))
+
+
+def _emoji_word(found: re.Match[str]) -> str:
+    """A picture as a word, which the index would take for a blank; of joined ones each is one."""
+    return f" emoji{''.join(f'{ord(letter):x}' for letter in found.group())} "
 
 
 def _is_function_term(term: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assistant.index.text.terms import cjk_share, content_terms, every_term, is_cjk, spaced
 
 
@@ -33,3 +35,59 @@ def test_terms_are_distinct_and_in_order() -> None:
 def test_a_chinese_character_says_as_much_as_four_letters() -> None:
     assert (cjk_share("green tea"), cjk_share("绿茶"), cjk_share("绿茶 greentea")) == (0.0, 1.0, 0.5)
     assert (is_cjk("用 Python 写的"), is_cjk("the word 茶")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("مُحَمَّد", "محمد"),
+        ("أحمد", "احمد"),
+        ("إسلام", "اسلام"),
+        ("آلة", "اله"),
+        ("مصطفى", "مصطفي"),
+        ("مدرسة", "مدرسه"),
+        ("کتاب", "كتاب"),
+        ("سـلام", "سلام"),
+        ("می\u200cخواهم", "میخواهم"),
+        ("٢٠٢٦", "2026"),
+        ("İSTANBUL", "istanbul"),
+        ("İstanbul", "ISTANBUL"),
+        ("ılık", "ILIK"),
+        ("שָׁלוֹם", "שלום"),
+        ("בְּרֵאשִׁית", "בראשית"),
+        ("Straße", "STRASSE"),
+        ("ΟΔΥΣΣΕΥΣ", "Οδυσσεύς".replace("ύ", "υ")),
+        ("ёлка", "елка"),
+        ("हिन्दी", "हिन्दी"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("👩\u200d💻", "👩💻"),
+        ("👍🏽", "👍"),
+        ("❤\ufe0f", "❤"),
+        ("🇩🇪", "🇩🇪"),
+    ],
+)
+def test_two_ways_to_write_a_word_are_one_term(written: str, asked: str) -> None:
+    assert every_term(written) == every_term(asked) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("ฉันชอบดื่มชาเขียวทุกเช้า", "ชาเขียว"),
+        ("ខ្ញុំចូលចិត្តតែបៃតង", "តែបៃតង"),
+        ("ຂ້ອຍມັກຊາຂຽວ", "ຊາຂຽວ"),
+        ("ကျွန်တော်လက်ဖက်ရည်ကြိုက်တယ်", "လက်ဖက်ရည်"),
+        ("我喜欢绿茶", "绿茶"),
+        ("We met 👩\u200d💻 there", "👩\u200d💻"),
+        ("קניתי שָׁלוֹם", "שלום"),
+    ],
+    ids=["Thai", "Khmer", "Lao", "Burmese", "Chinese", "joined emoji", "Hebrew"],
+)
+def test_a_word_within_a_text_is_found_by_its_terms(text: str, word: str) -> None:
+    assert set(every_term(word)) <= set(every_term(text))
+    assert every_term(word) != []
+
+
+def test_flags_are_told_apart() -> None:
+    assert every_term("🇩🇪") != every_term("🇫🇷")
