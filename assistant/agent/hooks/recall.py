@@ -11,10 +11,11 @@ from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
 from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.config.prompts import render
+from assistant.index.follow_up import question_in_context
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.quotes import Quote
 from assistant.index.search import SearchHit
-from assistant.messages.blocks import AssistantMsg, HintBlock
+from assistant.messages.blocks import AssistantMsg, HintBlock, text_of
 from assistant.messages.events import RecalledLine
 from assistant.storage.journal.journal import RECALL_SOURCE
 from assistant.storage.workspace import PROMPT_FILES
@@ -45,15 +46,23 @@ class RecallHook(MiddlewareBase):
         self._hint = None
         if not self._is_on():
             return ()
-        answer = await self._index.search_widely(text, LEAST_RELEVANCE)
+        question = question_in_context(text, self._said_before())
+        answer = await self._index.search_widely(question, LEAST_RELEVANCE)
         left_out_ids = self._state.journal.deleted_ids()
         hits = [hit for hit in answer.hits if hit.session_id not in left_out_ids and hit.path not in PROMPT_FILES]
         if not is_about_memory(hits):
             return ()
         known_ids = {message.id for message in self._state.context}
-        quotes = await self._index.quote(text, hits, self._room.for_recall(), known_ids)
+        quotes = await self._index.quote(question, hits, self._room.for_recall(), known_ids)
         self._hint = render("recall", self._state.language, quotes=quotes) if quotes else None
         return tuple(_recalled(quote) for quote in quotes)
+
+    def _said_before(self) -> list[str]:
+        """The person's last message before the newest one, and the last answer."""
+        said = self._state.context[:-1]
+        asked = [text_of(message) for message in said if message.role == "user"]
+        answered = [text_of(message) for message in said if message.role == "assistant"]
+        return [*asked[-1:], *answered[-1:]]
 
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """The hint comes before the person's message, once: a small model answers what it reads last."""

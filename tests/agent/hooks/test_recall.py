@@ -153,3 +153,22 @@ async def test_a_recalled_line_names_the_line_and_the_message_it_comes_from(home
         await assistant.conversations.trash(first.session_id)
         events = await say(assistant, assistant.conversations.create(), "Where hangs the gate code?")
         assert first.session_id not in {line.session_id for line in recalled_in(events)}
+
+
+@pytest.mark.parametrize(
+    ("first", "follow_up", "note"),
+    [
+        ("Tell me about the kayak trip to Vis", "And when was that?", "The kayak trip to Vis was on 14 June."),
+        ("说说我去黄山的旅行", "那是什么时候？", "去黄山的旅行是六月十四日。"),
+    ],
+    ids=["English", "Chinese"],
+)
+async def test_a_follow_up_is_looked_up_with_what_it_follows(home: Path, first: str, follow_up: str, note: str) -> None:
+    model = ScriptedModel([[text("Gladly.")], [text("In June.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, first)
+        write(home, NOTE, f"- {note}\n")
+        await assistant.index.sync()
+        events = await say(assistant, conversation, follow_up)
+    assert [line.text for line in recalled_in(events)] == [f"- {note}"]
