@@ -57,6 +57,7 @@ def test_each_person_has_their_own_conversations_and_memory(
     other.close()
 
 
+@pytest.mark.console_says("status of 400")
 def test_a_wrong_password_opens_nothing(context: BrowserContext, address: str) -> None:
     page = context.new_page()
     sign_in(page, address, "ada", "password two")
