@@ -6,14 +6,16 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.own_process import forbid_inspection
@@ -48,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
     open_streams()
     forbid_inspection()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end_politely)
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
@@ -67,6 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"palimpsest: {error}", file=sys.stderr)
         _drop_output()
         return FAILED
+
+
+def _end_politely(number: int, frame: object) -> NoReturn:
+    """What ends a service ends this program as Ctrl-C does: what is thrown away at the end is."""
+    raise KeyboardInterrupt
 
 
 def _drop_output() -> None:
@@ -209,6 +218,10 @@ def _run(options: argparse.Namespace) -> int:
         # Also where PALIMPSEST_USERS is what is wrong with the settings.
         return _print_hash()
     settings = load_settings(options.home)
+    if options.command in ("serve", "show"):
+        from assistant.storage.thrown_away import remove_left_homes
+
+        remove_left_homes(time.time())
     if options.command in _WITHOUT_HOME_OPEN:
         _finish_forget(settings)
     match options.command:

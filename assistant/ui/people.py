@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings, load_settings
 from assistant.models.chat_model import connect_or_stand_in
+from assistant.storage.thrown_away import thrown_away_home
 from assistant.storage.workspace import Workspace
 
 
@@ -23,8 +23,8 @@ def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncC
 @asynccontextmanager
 async def open_guest(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
     """The assistant of one visitor; their words go with its home when it closes."""
-    with TemporaryDirectory(prefix="palimpsest-", ignore_cleanup_errors=True) as folder:
-        guest = _as_guest(settings, Path(folder))
+    with thrown_away_home() as folder:
+        guest = _as_guest(settings, folder)
         async with open_assistant(guest, address, read_settings=lambda: guest) as assistant:
             yield assistant
 

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from datetime import date
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from assistant.assembly.assistant import open_assistant
@@ -22,6 +21,7 @@ from assistant.config.settings import Settings
 from assistant.errors import PalimpsestError
 from assistant.models.chat_model import ChatModel
 from assistant.storage.atomic_io import replace_text
+from assistant.storage.thrown_away import thrown_away_home
 from assistant.storage.workspace import Workspace
 
 
@@ -31,8 +31,8 @@ async def open_sample(settings: Settings, language: Language, pace: Pace) -> Asy
 
     The model, the window and the numbers of compaction are the story's; what is private to the owner stays out.
     """
-    with TemporaryDirectory(prefix="palimpsest-sample-") as folder:
-        settings = sample_settings(settings, Path(folder), language)
+    with thrown_away_home() as folder:
+        settings = sample_settings(settings, folder, language)
         today = Clock(settings).now().date()
         story = read_story(language, today)
         write_sample_files(Workspace(settings.home), story, language, today)

@@ -17,7 +17,7 @@ def test_the_sample_asks_no_paid_server_and_shares_no_home(tmp_path: Path) -> No
     owners = Settings(home=tmp_path / "mine", embedder="openai", embedding_api_key=SecretStr("key"), recent_n=9)
     settings = sample_settings(owners, tmp_path / "sample", "zh")
     chosen = (settings.home, settings.language, settings.embedder, settings.tools, settings.recall)
-    assert chosen == (tmp_path / "sample", "zh", "none", "off", "off")
+    assert chosen == (tmp_path / "sample", "zh", "none", "memory", "off")
     assert (settings.max_input_length, settings.recent_n) == (STORY_WINDOW_TOKENS, None)
 
 
