@@ -303,5 +303,5 @@ def _kept(before: Survey, after: Survey, kept: frozenset[int]) -> Iterator[str]:
         yield f"{missing.total()} messages that must stay were changed or lost"
 
 
-def _words(line: SessionLine) -> tuple[str, int, int]:
-    return (line.kind, line.text_chars, line.fingerprint)
+def _words(line: SessionLine) -> tuple[str, int]:
+    return (line.kind, line.fingerprint)

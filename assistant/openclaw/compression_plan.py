@@ -176,7 +176,8 @@ class _Planner:
         return self._draft.total_tokens <= self._options.target_tokens
 
     def climb_down_the_ladder(self) -> None:
-        """All large outputs to 500 characters, then to 200, then away; stop where the target is met."""
+        """Old pictures away, then large outputs to 500 characters, to 200, and away; stop where the target is met."""
+        self._drop_pictures()
         for limit in (self._options.truncate_size_chars, self._options.second_cut_chars):
             if self._fits:
                 return
@@ -197,6 +198,15 @@ class _Planner:
                         removes_output=True,
                     ),
                 )
+
+    def _drop_pictures(self) -> None:
+        """A note in place of each picture that a person sent before the tail; their words stay."""
+        for at in self._survey.walk.path:
+            if self._fits:
+                return
+            line = self._lines[at]
+            if line.has_pictures and self._classes[at] == "P6" and line.id not in self._labelled:
+                self._draft.change(at, LineChange(drops_pictures=True))
 
     def delete(self, level: LineClass) -> None:
         """Delete what is of this class, the oldest first, until the target is met."""

@@ -17,6 +17,7 @@ from assistant.openclaw.session_entries import (
     texts_of,
 )
 
+_PICTURE_NOTE = re.compile(r"\.\.\.\[image truncated, \d+ chars omitted\]")
 # pi counts a picture as this many characters, whatever its size.
 IMAGE_CHARS = 4_800
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -144,6 +145,16 @@ def image_data_chars(block: Fields) -> int:
 def cut_mark(missing_chars: int) -> str:
     """The mark in place of `missing_chars` characters."""
     return f"...[truncated, {missing_chars} chars omitted]"
+
+
+def picture_note(data_chars: int) -> str:
+    """The text in place of a picture of this encoded size."""
+    return f"...[image truncated, {data_chars} chars omitted]"
+
+
+def is_picture_note(text: str) -> bool:
+    """True for a text that stands where a picture was."""
+    return _PICTURE_NOTE.fullmatch(text) is not None
 
 
 def split_cut(text: str) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from assistant.openclaw.entry_contents import (
     cut_mark,
     image_data_chars,
     is_condensed,
+    picture_note,
     split_cut,
     with_failure,
 )
@@ -33,6 +34,7 @@ class LineChange:
     condenses: bool = False
     removes_output: bool = False
     condensed_text: str | None = None
+    drops_pictures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,9 @@ def _changed_blocks(blocks: list[Json], change: LineChange) -> list[Json]:
         kind = block.get("type")
         if kind in _THINKING_TYPES and change.drops_thinking:
             continue
-        if kind in ("toolCall", "tool_use"):
+        if change.drops_pictures and (data_chars := image_data_chars(block)):
+            block = _picture_note(data_chars)
+        elif kind in ("toolCall", "tool_use"):
             block = _cut_call(block, change)
         elif kind == "tool_result":
             block = {**block, "content": _cut_result_content(block.get("content"), change)}
@@ -239,6 +243,10 @@ def _cut_result_content(content: Json, change: LineChange) -> Json:
     return _cut_blocks(content, limit)
 
 
+def _picture_note(data_chars: int) -> Fields:
+    return {"type": "text", "text": picture_note(data_chars)}
+
+
 def _cut_blocks(blocks: list[Json], limit_chars: int) -> list[Json]:
     """The blocks with `limit_chars` of text left between them, the first served first; a picture becomes a note."""
     kept: list[Json] = []
@@ -250,7 +258,7 @@ def _cut_blocks(blocks: list[Json], limit_chars: int) -> list[Json]:
         data_chars = image_data_chars(block)
         text = block.get("text")
         if data_chars:
-            kept.append({"type": "text", "text": f"...[image truncated, {data_chars} chars omitted]"})
+            kept.append(_picture_note(data_chars))
         elif isinstance(text, str):
             kept.append({**block, "text": cut_output(text, left)})
             left = max(0, left - len(text))

@@ -8,7 +8,14 @@ from typing import Literal
 
 from assistant.errors import TranscriptError
 from assistant.openclaw.compression_options import Weigh
-from assistant.openclaw.entry_contents import Content, content_chars, is_condensed, read_content, summary_text
+from assistant.openclaw.entry_contents import (
+    Content,
+    content_chars,
+    is_condensed,
+    is_picture_note,
+    read_content,
+    summary_text,
+)
 from assistant.openclaw.findings import Finder, SessionFinding
 from assistant.openclaw.session_entries import Entry, EntryKind, Fields, Marker, read_line, read_marker, text_or_none
 from assistant.openclaw.tool_calls import CallShape, call_shape, has_failed, is_empty_handed
@@ -69,6 +76,7 @@ class SessionLine:
     is_condensed: bool = False
     thinking_chars: int = 0
     cuttable_chars: int = 0
+    has_pictures: bool = False
     opening: str = ""
     is_pleasantry: bool = False
     asks: bool = False
@@ -216,11 +224,12 @@ def describe_line(
         is_pleasantry=spoken and is_pleasantry(own),
         asks=spoken and entry.kind == "assistant" and asks_something(text),
         has_own_words=entry.kind == "user" and bool(own or content.image_count),
+        has_pictures=entry.kind == "user" and content.image_count > 0,
         has_aborted=entry.message is not None and entry.message.get("stopReason") in ("aborted", "error"),
         cuttable_chars=max(cuttable) if cuttable else 0,
         calls=calls,
         results=results,
-        fingerprint=hash(text) if entry.kind in ("user", "system", "injected") else 0,
+        fingerprint=hash(_words_of(content)) if entry.kind in ("user", "system", "injected") else 0,
         label_target=text_or_none(entry.fields.get("targetId")) if entry.fields.get("type") == "label" else None,
         summary=summary_text(entry) if entry.kind in ("summary", "spoken_summary") else "",
     )
@@ -393,6 +402,11 @@ def _ending_chars(raw: bytes) -> int:
 def _first_kept(fields: Fields) -> str | int | None:
     value = fields.get("firstKeptEntryId", fields.get("firstKeptEntryIndex"))
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _words_of(content: Content) -> tuple[str, ...]:
+    """The words of a message, which are the same when a picture beside them became a note."""
+    return tuple(text for text in content.texts if not is_picture_note(text))
 
 
 def _argument_chars(arguments: object) -> int:

@@ -121,6 +121,16 @@ def test_a_picture_in_a_result_becomes_a_note() -> None:
     assert changed["message"]["content"] == [{"type": "text", "text": "...[image truncated, 3000 chars omitted]"}]
 
 
+def test_an_old_picture_of_the_person_becomes_a_note_and_their_words_stay() -> None:
+    words = {"type": "text", "text": "What is in this photo?"}
+    message = {"role": "user", "content": [words, {"type": "image", "data": "A" * 3_000}]}
+    changed = json.loads(rewrite(raw({"message": message}), False, LineChange(drops_pictures=True), None))
+    assert changed["message"]["content"] == [
+        words,
+        {"type": "text", "text": "...[image truncated, 3000 chars omitted]"},
+    ]
+
+
 def test_a_models_short_form_stands_for_all_text_blocks() -> None:
     blocks = [{"type": "text", "text": "a" * 300}, {"type": "text", "text": "b" * 300}]
     changed = rewrite(
