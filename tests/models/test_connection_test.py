@@ -48,9 +48,9 @@ async def test_a_model_that_answers_and_calls_tools_is_fine():
             "Expect mistakes with files and commands.",
         ),
         (
-            Reply(status=400, text="tools are not supported"),
+            Reply(status=400, text="no such thing today"),
             "strict-7b answers, but not when it is given a tool: {url} refused the request (HTTP 400): "
-            "tools are not supported",
+            "no such thing today",
         ),
     ],
     ids=["text", "wrong code", "refused"],
@@ -63,6 +63,15 @@ async def test_a_model_without_tool_calls_is_told_apart(second: Reply, problem: 
     start, _, end = problem.partition("{url}")
     assert found.problem.startswith(start)
     assert found.problem.endswith(end)
+
+
+async def test_a_server_that_takes_no_tools_is_asked_without_and_calls_none():
+    refusal = Reply(status=400, text="tools are not supported")
+    found = await run_test(SequencePlayer(Reply(text="ready"), refusal, Reply(text="I cannot.")))
+
+    assert (found.is_ok, found.called_tool) == (False, False)
+    assert found.problem is not None
+    assert found.problem.startswith("strict-7b answers but calls no tools.")
 
 
 async def test_a_model_that_says_nothing_is_named():

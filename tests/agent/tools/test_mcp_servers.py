@@ -61,7 +61,7 @@ async def test_a_tool_from_outside_is_asked_about_and_gets_no_key_of_ours(
         ("mcp__weather__forecast", "mcp__weather__forecast is an outside tool.")
     ]
     assert [event.output for event in events if isinstance(event, ToolFinished)] == [
-        "Sunny in Oslo; the key is from the file, ours is None."
+        "Sunny in Oslo; the key is ⟦masked: known key⟧, ours is None."
     ]
     assert not server.is_running()
 
