@@ -107,6 +107,7 @@ class FakeModel:
     is_language_model: bool = True
     is_fit_for_summaries: bool = True
     how: str = "DASHSCOPE_API_KEY is set, and dashscope answered in 0.4 s."
+    is_stand_in: bool = False
 
 
 OFFLINE = FakeModel(
