@@ -11,6 +11,8 @@ from pygments.lexers import get_all_lexers
 from tests.browser.conftest import WAIT_MILLISECONDS, Chat
 from tests.fakes.conversation import FakeAssistant, FakeHit, past_conversation
 
+pytestmark = pytest.mark.browser
+
 SCROLLER = "#chat .m-scroller"
 COMPOSER = "#composer textarea"
 
