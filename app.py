@@ -8,12 +8,15 @@ import sys
 def main() -> int:
     """Serve the page until the process is told to end; returns the exit code."""
     from assistant.cli.streams import open_streams
-    from assistant.config.settings import load_settings
+    from assistant.config.settings import load_settings, set_language
+    from assistant.config.words import speak
     from assistant.errors import PalimpsestError
 
     open_streams()
+    speak(set_language())
     try:
         settings = load_settings()
+        speak(settings.program_language)
         # Imported late so that a wrong setting is told at once.
         from assistant.ui.page import serve
 

@@ -26,6 +26,8 @@ PalimpsestError                 shown to the person in one line
 
 from __future__ import annotations
 
+from assistant.config.words import say
+
 
 class PalimpsestError(Exception):
     """Anything that is shown to the person in one line."""
@@ -52,10 +54,10 @@ class HomeInUseError(PalimpsestError):
     """Another process owns the home."""
 
     def __init__(self, home: str, pid: int | None, address: str | None) -> None:
-        owner = f"process {pid}" if pid else "another process"
-        where = f", its page is at {address}" if address else ""
-        self.whose = f"{home} is in use by {owner}{where}."
-        super().__init__(f"{self.whose} Use that page, or stop it first.")
+        owner = say("errors", "process", pid=pid) if pid else say("errors", "another_process")
+        where = say("errors", "home_page_at", address=address) if address else ""
+        self.whose = say("errors", "home_in_use", home=home, owner=owner, where=where)
+        super().__init__(say("errors", "use_that_page", whose=self.whose))
         self.pid = pid
         self.address = address
 
@@ -68,7 +70,7 @@ class SessionNotFoundError(SessionError):
     """No session has this id."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"No conversation has the id {session_id!r}. `palimpsest sessions` lists them.")
+        super().__init__(say("errors", "no_session", session_id=session_id))
         self.session_id = session_id
 
 
@@ -76,7 +78,7 @@ class SessionInUseError(SessionError):
     """Another process has the session open."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"The conversation {session_id!r} is open in another process. Close it there first.")
+        super().__init__(say("errors", "session_in_use", session_id=session_id))
         self.session_id = session_id
 
 
@@ -84,10 +86,7 @@ class SessionVersionError(SessionError):
     """The session file was written by a newer version; it is left untouched."""
 
     def __init__(self, path: str, version: object, known: int) -> None:
-        super().__init__(
-            f"{path} has version {version!r}; this program knows versions up to {known}. "
-            "The file is left as it is: install a newer Palimpsest to open it."
-        )
+        super().__init__(say("errors", "newer_session", path=path, version=version, known=known))
         self.version = version
 
 
@@ -95,7 +94,7 @@ class ConflictError(PalimpsestError):
     """A file changed on disk since it was read; nothing was written."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} has changed on disk since it was opened. Nothing was overwritten.")
+        super().__init__(say("errors", "changed_on_disk", path=path))
         self.path = path
 
 
@@ -103,7 +102,7 @@ class ForgottenError(PalimpsestError):
     """A model would write down what the person had forgotten; nothing was written."""
 
     def __init__(self, line: str) -> None:
-        super().__init__(f"The person had this forgotten: {line!r}. It is written again only when they say it again.")
+        super().__init__(say("errors", "forgotten", line=line))
         self.line = line
 
 
@@ -119,10 +118,7 @@ class EndlessReplyError(ModelError):
     """One answer was longer than it may be and was ended."""
 
     def __init__(self, max_tokens: int) -> None:
-        super().__init__(
-            f"The answer was ended at {max_tokens:,} tokens: a model that goes on for so long mostly goes round in "
-            "circles. What came is kept. PALIMPSEST_MAX_REPLY_TOKENS sets the limit."
-        )
+        super().__init__(say("errors", "endless_reply", max_tokens=max_tokens))
         self.max_tokens = max_tokens
 
 
@@ -134,7 +130,7 @@ class StepLimitError(PalimpsestError):
     """The turn used up its model calls; *Continue* goes on from here."""
 
     def __init__(self, max_steps: int) -> None:
-        super().__init__(f"The turn stopped after {max_steps} model calls (PALIMPSEST_MAX_STEPS). It can go on.")
+        super().__init__(say("errors", "step_limit", max_steps=max_steps))
         self.max_steps = max_steps
 
 
@@ -142,8 +138,8 @@ class OutputLimitError(PalimpsestError):
     """The provider cut the answer at the model's output limit; *Continue* goes on from there."""
 
     def __init__(self, tokens: int) -> None:
-        limit = f" of {tokens:,} tokens" if tokens else ""
-        super().__init__(f"The model stopped at its output limit{limit}. It can go on.")
+        limit = say("errors", "of_tokens", tokens=tokens) if tokens else ""
+        super().__init__(say("errors", "output_limit", limit=limit))
         self.tokens = tokens
 
 
@@ -163,8 +159,8 @@ class SessionBusyError(TranscriptError):
     """The session's own agent is writing to it right now; it was not touched."""
 
     def __init__(self, name: str, pid: int | None) -> None:
-        owner = f"process {pid}" if pid else "another program"
-        super().__init__(f"{name} is locked by {owner}. Try again when its agent is idle.")
+        owner = say("errors", "process", pid=pid) if pid else say("errors", "another_program")
+        super().__init__(say("errors", "session_busy", name=name, owner=owner))
         self.pid = pid
 
 

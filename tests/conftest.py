@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from uvicorn.loops.auto import auto_loop_factory
 
+from assistant.config.words import speak
+
 # How fast a machine is proves nothing: a loaded one may take its time for an example.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
@@ -55,6 +57,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("PALIMPSEST_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def english() -> Generator[None]:
+    """The program speaks English again after a test that let it speak another language."""
+    yield
+    speak("en")
 
 
 @pytest.fixture(autouse=True)

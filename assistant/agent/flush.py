@@ -23,7 +23,8 @@ from assistant.agent.system_prompt import cap_together
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.summary.quoted_history import split_in_pieces, write_transcript
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
 from assistant.memory.admission import OWN_MEMORY_TOOLS, Admission, Admitted
 from assistant.memory.code_note import note_by_code

@@ -19,7 +19,8 @@ from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.config.clock import Clock
-from assistant.config.prompts import Language, language_of
+from assistant.config.prompts import language_of
+from assistant.config.words import Language
 from assistant.messages.blocks import (
     BlockKey,
     HintBlock,

@@ -14,13 +14,13 @@ from agentscope.model import ChatModelBase
 
 from assistant.agent.hooks.steps import MAX_SILENT_STEPS, StepHook
 from assistant.compaction.summary.summary import Ask
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import ModelError, PalimpsestError
 from assistant.messages.blocks import UserMsg
 
 SUMMARISER_NAME = "reme_compactor"
 ASK_TIMEOUT_SECONDS = 300.0
-
-_TOO_LATE = "The model did not finish within {seconds:.0f} s."
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def make_ask(model: ChatModelBase) -> Ask:
         except Exception as error:
             # A client may raise anything; a digest then has to take the place of the summary, or the session ends here.
             log.exception("the compactor model failed")
-            raise ModelError(f"The model failed ({type(error).__name__}: {error}).") from error
+            raise ModelError(say("agent", "model_failed", reason=plain_reason(error))) from error
         return reply.get_text_content() or ""
 
     return ask
@@ -73,9 +73,9 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
         async with asyncio.timeout(seconds) as limit:
             result = await work
     except TimeoutError:
-        raise ModelError(_TOO_LATE.format(seconds=seconds)) from None
+        raise ModelError(say("agent", "model_too_slow", seconds=seconds)) from None
     if limit.expired():
-        raise ModelError(_TOO_LATE.format(seconds=seconds))
+        raise ModelError(say("agent", "model_too_slow", seconds=seconds))
     return result
 
 

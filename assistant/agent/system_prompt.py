@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.events import Part
 from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_MAX_CHARS
 

@@ -17,8 +17,9 @@ from assistant.assembly.conversation_factory import ConversationFactory, Models
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
-from assistant.config.prompts import Language, language_of
+from assistant.config.prompts import language_of
 from assistant.config.settings import Settings, load_settings, variables_of
+from assistant.config.words import Language
 from assistant.conversation.commands import COMMANDS, Command, Submitted, submit, waiting_text
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations

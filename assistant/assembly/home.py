@@ -107,7 +107,7 @@ def open_store(settings: Settings) -> Store:
     """The home's files, made where they are missing."""
     clock = Clock(settings)
     workspace = Workspace(settings.home)
-    workspace.create("zh" if settings.language == "zh" else "en")
+    workspace.create(settings.program_language)
     journal = Journal(workspace, clock.now)
     sessions = Sessions(workspace, journal, clock.now)
     memory_log = MemoryLog(workspace.memory_log_path)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.own_process import forbid_inspection
-from assistant.config.settings import Settings, load_settings
+from assistant.config.settings import Settings, load_settings, set_language
+from assistant.config.words import speak
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.messages.events import (
     ApprovalRequested,
@@ -52,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     forbid_inspection()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _end_politely)
+    speak(set_language())
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
@@ -218,6 +220,7 @@ def _run(options: argparse.Namespace) -> int:
         # Also where PALIMPSEST_USERS is what is wrong with the settings.
         return _print_hash()
     settings = load_settings(options.home)
+    speak(settings.program_language)
     if options.command in ("serve", "show"):
         from assistant.storage.thrown_away import remove_left_homes
 
@@ -292,7 +295,7 @@ def _examine(settings: Settings, as_json: bool) -> int:
 async def _show(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.assembly.sample.sample import READING_PACE, Pace
 
-    language = options.language or ("zh" if settings.language == "zh" else "en")
+    language = options.language or settings.program_language
     # Somebody who watches wants to read along; a pipe does not.
     is_watched = sys.stdout.isatty() and not options.json
     await _play_sample(settings, language, READING_PACE if is_watched else Pace(), as_json=options.json)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.summary.quoted_history import fence_safe, minute_of
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import BlockKey, Msg, block_keys
 from assistant.messages.tokens import TokenCounter
 

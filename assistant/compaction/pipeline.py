@@ -21,7 +21,7 @@ from assistant.compaction.summary.summary import Ask, Summary, SummaryFailure, s
 from assistant.compaction.summary.summary_document import DocumentParts, tokens_for_sections, write_document
 from assistant.compaction.summary.summary_prompt import SummaryTask, other_titles, summary_task
 from assistant.compaction.summary.user_messages import user_texts
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, block_keys
 from assistant.messages.events import CompactionReason, Notice
 from assistant.messages.tokens import TokenCounter

@@ -9,6 +9,8 @@ import secrets
 import unicodedata
 from dataclasses import dataclass
 
+from assistant.config.words import say
+
 MIN_PASSWORD_CHARS = 8
 # One of the settings OWASP's password storage sheet gives for scrypt: 16 MiB and some 50 ms a try.
 _COST, _BLOCK_SIZE, _PARALLELISM = 2**14, 8, 5
@@ -47,22 +49,22 @@ def read_accounts(pairs: str) -> tuple[Account, ...]:
         name, colon, password_hash = (part.strip() for part in pair.rpartition(":"))
         name = unicodedata.normalize("NFC", name)
         if not colon:
-            raise ValueError("a pair has no colon; each is name:hash, with commas between them")
+            raise ValueError(say("settings", "pair_without_colon"))
         if not _NAME.match(name):
-            raise ValueError(f"{name!r} cannot be a name: letters, digits and . @ + - only, at most 64")
+            raise ValueError(say("settings", "no_account_name", name=name))
         if not _is_possible(password_hash):
-            raise ValueError(f"what stands after {name!r} is no hash; `palimpsest hash-password` makes one")
+            raise ValueError(say("settings", "no_account_hash", name=name))
         accounts.append(Account(name, password_hash))
     folders = [account.folder for account in accounts]
     if twice := next((account for account in accounts if folders.count(account.folder) > 1), None):
-        raise ValueError(f"{twice.name!r} stands there twice; capitals do not tell two names apart")
+        raise ValueError(say("settings", "account_twice", name=twice.name))
     return tuple(accounts)
 
 
 def hash_password(password: str) -> str:
     """A salted hash of a password, to stand behind a name. Raises `ValueError` for one that is too short."""
     if len(password) < MIN_PASSWORD_CHARS:
-        raise ValueError(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
+        raise ValueError(say("settings", "password_too_short", chars=MIN_PASSWORD_CHARS))
     salt = secrets.token_bytes(16)
     key = _derive(password, salt, _COST, _BLOCK_SIZE, _PARALLELISM, 32)
     return f"scrypt.{_COST}.{_BLOCK_SIZE}.{_PARALLELISM}.{salt.hex()}.{key.hex()}"

@@ -1,19 +1,15 @@
-"""The sentences a model or a person reads: `prompts/{language}/{name}`, templates (`.j2`) and short ones (`.toml`)."""
+"""The longer texts that a model reads: the templates `prompts/{language}/{name}.j2`."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
 from functools import cache
-from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from assistant.config.resources import resource_folder
+from assistant.config.words import Language
 
-Language = Literal["en", "zh"]
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -23,21 +19,6 @@ def render(name: str, language: Language, /, **values: object) -> str:
     Raises `jinja2.UndefinedError` when a value the template uses is missing.
     """
     return _template(name, language).render(values).strip()
-
-
-def sentence(name: str, language: Language, key: str, /, **values: object) -> str:
-    """The sentence `key` of `{name}.toml` in `language`, filled in by `str.format`.
-
-    Raises `KeyError` when there is no such sentence or a value it uses is missing.
-    """
-    return str(read_table(name, language)[key]).format(**values)
-
-
-@cache
-def read_table(name: str, language: Language) -> Mapping[str, object]:
-    """The table `name` in `language`."""
-    path = resource_folder("prompts") / language / f"{name}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def language_of(text: str) -> Language:

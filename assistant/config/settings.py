@@ -14,9 +14,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from assistant.config.accounts import Account, read_accounts
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import Language, say
 from assistant.errors import SettingsError
 
 PREFIX = "PALIMPSEST_"
@@ -108,7 +111,7 @@ class Settings(BaseSettings):
     """Address of the server for `chroma-server`."""
 
     language: Literal["auto", "en", "zh"] = "auto"
-    """Language of prompts; `auto`: that of the conversation."""
+    """Language of prompts and of the program; `auto`: prompts in that of the conversation, the program in English."""
     timezone: str = ""
     """IANA name for dates, such as Asia/Shanghai; empty: the machine's."""
     tools: Literal["ask", "read-only", "memory", "off"] = "ask"
@@ -144,7 +147,7 @@ class Settings(BaseSettings):
         for place, letter in enumerate(text, 1):
             if not "!" <= letter <= "~":
                 name = unicodedata.name(letter, f"U+{ord(letter):04X}").lower()
-                raise ValueError(f"character {place} is one that no key has ({name}); copy the key again")
+                raise ValueError(say("settings", "letter_in_key", place=place, name=name))
         return SecretStr(text)
 
     @field_validator("base_url", "embedding_base_url", "memory_store_url")
@@ -155,13 +158,13 @@ class Settings(BaseSettings):
             # The port is read on demand, and raises only then.
             _ = parts.port
         except ValueError:
-            raise ValueError("not an address such as http://127.0.0.1:11434/v1") from None
+            raise ValueError(say("settings", "no_address")) from None
         if any(letter.isspace() or not letter.isprintable() for letter in address):
-            raise ValueError("an address has no blanks; one looks like http://127.0.0.1:11434/v1")
+            raise ValueError(say("settings", "blank_in_address"))
         if address and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ValueError("not an address such as http://127.0.0.1:11434/v1")
+            raise ValueError(say("settings", "no_address"))
         if parts.username or parts.password:
-            raise ValueError("a key or password does not belong in the address; PALIMPSEST_API_KEY takes it")
+            raise ValueError(say("settings", "key_in_address"))
         return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
     @field_validator("timezone")
@@ -170,13 +173,18 @@ class Settings(BaseSettings):
         try:
             return ZoneInfo(name).key if name else name
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("not an IANA time zone such as Europe/Berlin") from None
+            raise ValueError(say("settings", "no_time_zone")) from None
 
     @field_validator("users")
     @classmethod
     def _must_be_pairs(cls, pairs: SecretStr) -> SecretStr:
         read_accounts(pairs.get_secret_value())
         return pairs
+
+    @property
+    def program_language(self) -> Language:
+        """The language of the page, the terminal, notices and errors."""
+        return _program_language(self.language)
 
     @property
     def may_write_memory(self) -> bool:
@@ -226,7 +234,12 @@ def load_settings(home: Path | None = None) -> Settings:
     except ValidationError as error:
         raise _first_error(error, {name.upper() for name in (*os.environ, *in_file)}) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(str(file), f"cannot be read: {error}") from None
+        raise SettingsError(str(file), say("settings", "unreadable_settings", reason=plain_reason(error))) from None
+
+
+def set_language() -> Language:
+    """The language of the program by the environment alone, for what is said before the settings are read."""
+    return _program_language(os.environ.get(f"{PREFIX}LANGUAGE", "").strip(_PASTED).lower())
 
 
 def variables_of(home: Path) -> dict[str, str]:
@@ -257,6 +270,10 @@ def default_home() -> Path:
     return Path.home() / ".palimpsest"
 
 
+def _program_language(language: str) -> Language:
+    return "zh" if language == "zh" else "en"
+
+
 def _is_loopback(host: str) -> bool:
     if not host or host.lower() == "localhost":
         return True
@@ -273,8 +290,12 @@ def _refuse_unknown_names(names: Iterable[str]) -> None:
             # The prefix is alike in all of them, so the rest alone tells what was meant.
             endings = [other.removeprefix(PREFIX) for other in known]
             nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), endings, n=1, cutoff=0.7)
-            hint = f"Did you mean {PREFIX}{nearest[0]}?" if nearest else "docs/settings.md lists them all."
-            raise SettingsError(name, f"is not a setting. {hint}")
+            hint = (
+                say("settings", "did_you_mean", prefix=PREFIX, nearest=nearest[0])
+                if nearest
+                else say("settings", "settings_page")
+            )
+            raise SettingsError(name, say("settings", "no_setting", hint=hint))
 
 
 def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
@@ -282,11 +303,37 @@ def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     variable = _variable(str(first["loc"][0]), set_names)
     # An address may hold a password.
     shown = (
-        "(hidden)"
+        say("settings", "hidden")
         if "KEY" in variable or variable == f"{PREFIX}USERS" or "@" in str(first["input"])
         else repr(first["input"])
     )
-    return SettingsError(variable, f"{shown} is not possible: {first['msg'].removeprefix('Value error, ')}.")
+    return SettingsError(variable, say("settings", "not_possible", shown=shown, reason=_reason(first)))
+
+
+def _reason(fault: ErrorDetails) -> str:
+    """What is wanted, in our own words; a check of ours has said it itself."""
+    wanted: dict[str, object] = fault.get("ctx", {})
+    match fault["type"]:
+        case "value_error":
+            return str(wanted["error"])
+        case "literal_error":
+            return say("settings", "one_of", expected=str(wanted["expected"]).replace(" or ", say("settings", "or")))
+        case "int_parsing" | "int_type" | "int_from_float":
+            return say("settings", "a_whole_number")
+        case "float_parsing" | "float_type" | "finite_number":
+            return say("settings", "a_number")
+        case "string_type":
+            return say("settings", "a_text")
+        case "greater_than_equal":
+            return say("settings", "at_least", limit=wanted["ge"])
+        case "greater_than":
+            return say("settings", "more_than", limit=wanted["gt"])
+        case "less_than_equal":
+            return say("settings", "at_most", limit=wanted["le"])
+        case "less_than":
+            return say("settings", "less_than", limit=wanted["lt"])
+        case _:
+            return say("settings", "of_another_kind")
 
 
 def _variable(place: str, set_names: set[str]) -> str:

@@ -13,7 +13,8 @@ from assistant.agent.session_state import SessionState
 from assistant.agent.tools.memory_tools import MemoryTools
 from assistant.agent.window import ContextItem
 from assistant.compaction.record import CompactionRecord
-from assistant.config.prompts import Language
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import Language, say
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
 from assistant.conversation.jobs import Answer, Ask, CarryOutRequests, Clear, Continue, Edit, Job, Measure, Retry
@@ -288,7 +289,7 @@ class Conversation:
             self.emit(Notice(str(error)))
         except Exception as error:
             log.exception("a job of conversation %s failed", self.session_id)
-            self.emit(Notice(f"{type(error).__name__}: {error}"))
+            self.emit(Notice(say("conversation", "job_failed", reason=plain_reason(error))))
         finally:
             # What was asked for before the next step of a turn, when no step came.
             if self._compactor.requests.are_pending:

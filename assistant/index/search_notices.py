@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.config.prompts import Language, sentence
+from assistant.config.words import Language, sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from assistant.compaction.digest.statements import statements_of
 from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.sections import SectionList, read_sections, sections_for
 from assistant.compaction.summary.selection import choose_spread
-from assistant.config.prompts import LANGUAGES
+from assistant.config.words import LANGUAGES
 from assistant.messages.blocks import Msg
 from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.summary.summary import Ask
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.errors import ModelError
 from assistant.memory.needless_lines import TidyProposal, comparable_lines, needless_lines, propose_line
 from assistant.memory.notes import Note

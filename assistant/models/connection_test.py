@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from agentscope.model import ChatResponse
 from agentscope.tool import ToolChoice
 
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.errors import ModelError
 from assistant.messages.blocks import Block, TextBlock, ToolCallBlock, UserMsg, call_arguments
 from assistant.models.chat_model import ChatModel

@@ -11,7 +11,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
-from assistant.config.prompts import language_of, sentence
+from assistant.config.prompts import language_of
+from assistant.config.words import sentence
 from assistant.errors import DiaryError, PalimpsestError
 from assistant.openclaw.compression_options import Mask
 from assistant.openclaw.findings import SessionFinding, newest_once

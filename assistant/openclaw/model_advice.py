@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from assistant.config.prompts import Language, language_of, render, sentence
+from assistant.config.prompts import language_of, render
+from assistant.config.words import Language, sentence
 from assistant.errors import ModelError
 from assistant.openclaw.compression_options import AskModel, Mask, Options
 from assistant.openclaw.entry_contents import condensed_mark, read_content

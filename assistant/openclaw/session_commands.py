@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from assistant.config.prompts import sentence
+from assistant.config.words import sentence
 from assistant.errors import PalimpsestError
 from assistant.openclaw.backups import DEFAULT_KEEP_COPIES, copies_of, restore
 from assistant.openclaw.compression_options import (

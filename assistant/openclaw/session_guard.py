@@ -14,7 +14,7 @@ from typing import Literal
 
 import psutil
 
-from assistant.config.prompts import sentence
+from assistant.config.words import sentence
 from assistant.errors import SessionBusyError
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.session_entries import Marker

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.config.prompts import sentence
+from assistant.config.words import sentence
 from assistant.openclaw.compression import CompressionOutcome
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.diary import Extracted

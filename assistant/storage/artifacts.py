@@ -7,6 +7,7 @@ import uuid
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from assistant.config.words import say
 from assistant.errors import WorkspaceError
 from assistant.storage.atomic_io import read_plain_file, replace_text
 from assistant.storage.workspace import Workspace
@@ -38,9 +39,7 @@ class Artifacts:
         try:
             return read_plain_file(self.path(artifact_id)).decode("utf-8", "replace")
         except OSError:
-            raise WorkspaceError(
-                f"The full text {artifact_id!r} is not on disk any more; it was kept for retention_days."
-            ) from None
+            raise WorkspaceError(say("storage", "artifact_gone", artifact_id=artifact_id)) from None
 
     def id_in(self, path: str) -> str | None:
         """The id in a path as notices give it, from the home or whole; None for any other path."""
@@ -52,7 +51,7 @@ class Artifacts:
     def path(self, artifact_id: str) -> Path:
         """The file of an id. Raises `WorkspaceError` for anything that is not a UUID: no path leaves the folder."""
         if not _ARTIFACT_ID.fullmatch(artifact_id):
-            raise WorkspaceError(f"{artifact_id!r} is not the id of a tool result.")
+            raise WorkspaceError(say("storage", "no_artifact_id", artifact_id=artifact_id))
         return self._folder / f"{artifact_id}.txt"
 
     def remove(self, artifact_id: str) -> None:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
+from assistant.config.words import say
 from assistant.errors import WorkspaceError
 from assistant.text.encoding import encode
 
@@ -27,9 +28,9 @@ def read_plain_file(path: Path, max_bytes: int | None = None) -> bytes:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is not a plain file.")
+            raise OSError(say("storage", "no_plain_file", path=path))
         if max_bytes is not None and status.st_size > max_bytes:
-            raise OSError(f"{path} has {status.st_size:,} bytes; only files up to {max_bytes:,} are read whole.")
+            raise OSError(say("storage", "file_too_large", path=path, size=status.st_size, max_bytes=max_bytes))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read()
     finally:
@@ -132,7 +133,7 @@ def hold_lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Generator[
         with FileLock(lock_path(path), timeout=wait_seconds):
             yield
     except Timeout:
-        raise WorkspaceError(f"{path.name} is being written by another process for too long.") from None
+        raise WorkspaceError(say("storage", "written_by_another", name=path.name)) from None
 
 
 def lock_path(path: Path) -> Path:

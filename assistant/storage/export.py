@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from assistant.config.words import say
 from assistant.errors import SessionError, WorkspaceError
 from assistant.storage.artifacts import Artifacts
 from assistant.storage.journal.journal import Journal, artifact_ids_of
@@ -96,16 +97,16 @@ def read_export(lines: Iterable[bytes]) -> list[ExportedSession]:
         try:
             line = _LINE.validate_json(content)
         except ValidationError:
-            raise _unusable(number, "this is no line of a Palimpsest export") from None
+            raise _unusable(number, say("storage", "not_an_export_line")) from None
         if isinstance(line, _Header) == has_header:
-            raise _unusable(number, "an export begins with one header")
+            raise _unusable(number, say("storage", "one_header"))
         has_header = True
         if isinstance(line, _Header):
             _check_version(line.version)
         else:
             _take(line, found, number)
     if not has_header:
-        raise _unusable(1, "the file is empty")
+        raise _unusable(1, say("storage", "export_empty"))
     return found
 
 
@@ -136,23 +137,23 @@ def _take(line: _SessionLine | _RowLine | _ArtifactLine, found: list[ExportedSes
     if isinstance(line, _SessionLine):
         session = session_of_bytes(encode(_json(line.session)))
         if session is None:
-            raise _unusable(number, "the conversation's context is damaged")
+            raise _unusable(number, say("storage", "export_context_damaged"))
         found.append(ExportedSession(replace(session, agent_state={})))
         return
     if not found:
-        raise _unusable(number, "it belongs to no conversation")
+        raise _unusable(number, say("storage", "export_no_conversation"))
     if isinstance(line, _ArtifactLine):
         found[-1].artifacts[line.artifact_id] = line.text
         return
     row = read_row(encode(_json(line.row)))
     if row is None or row.session_id != found[-1].session.session_id:
-        raise _unusable(number, "this row of the journal cannot be read")
+        raise _unusable(number, say("storage", "export_row_unreadable"))
     found[-1].rows.append(row)
 
 
 def _check_version(version: int) -> None:
     if version > EXPORT_VERSION:
-        raise SessionError(f"The file has version {version}; install a newer Palimpsest to import it.")
+        raise SessionError(say("storage", "newer_export", version=version))
 
 
 def _masked(value: object) -> object:
@@ -165,4 +166,4 @@ def _json(value: object) -> str:
 
 
 def _unusable(number: int, reason: str) -> SessionError:
-    return SessionError(f"Line {number} of the file cannot be imported: {reason}. Nothing was changed.")
+    return SessionError(say("storage", "export_line_refused", number=number, reason=reason))

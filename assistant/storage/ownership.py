@@ -11,6 +11,8 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.storage.atomic_io import lock_path, read_plain_file, replace_text
 from assistant.storage.workspace import Workspace
@@ -47,7 +49,7 @@ class HomeOwnership:
         except OSError as error:
             self._lock.release()
             raise WorkspaceError(
-                f"The home {self._workspace.root} cannot be used: {error}. Set PALIMPSEST_HOME to another folder."
+                say("storage", "home_unusable", root=self._workspace.root, reason=plain_reason(error))
             ) from None
         return self
 

@@ -8,7 +8,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.resources import resource_folder
+from assistant.config.words import say
 from assistant.errors import WorkspaceError
 
 PROMPT_FILES = ("AGENTS.md", "SOUL.md", "USER.md", "MEMORY.md")
@@ -174,12 +176,10 @@ class Workspace:
         elif name.startswith("memory/") and _NOTE_NAME.match(name.removeprefix("memory/")):
             path = self.memory_folder / name.removeprefix("memory/")
         else:
-            raise WorkspaceError(
-                f"{name!r} is not a memory file. Memory files are {', '.join(MEMORY_FILES)} and memory/YYYY-MM-DD.md."
-            )
+            raise WorkspaceError(say("storage", "no_memory_file", name=name, names=", ".join(MEMORY_FILES)))
         folder_link = path.parent == self.memory_folder and self.memory_folder.is_symlink()
         if path.is_symlink() or folder_link:
-            raise WorkspaceError(f"{'memory' if folder_link else name!r} is a link and is not followed.")
+            raise WorkspaceError(say("storage", "link_not_followed", name="memory" if folder_link else name))
         return path
 
     def create(self, language: str = "en") -> None:
@@ -194,9 +194,7 @@ class Workspace:
             if is_new:
                 _copy_missing(template / "skills", self.skills_folder, is_new)
         except OSError as error:
-            raise WorkspaceError(
-                f"The home {self.root} cannot be used: {error}. Set PALIMPSEST_HOME to another folder."
-            ) from None
+            raise WorkspaceError(say("storage", "home_unusable", root=self.root, reason=plain_reason(error))) from None
 
 
 def _copy_missing(source: Path, target: Path, is_new: bool) -> None:

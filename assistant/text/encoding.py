@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-from assistant.config.prompts import Language, sentence
+from assistant.config.words import Language, sentence
 from assistant.text.line_ends import LineEnd, usual_line_end, with_newlines
 
 _MARKS = (

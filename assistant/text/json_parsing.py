@@ -15,7 +15,7 @@ def parse_json(text: str | bytes) -> object:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("The JSON is nested too deep.") from None
+        raise ValueError("nested too deep") from None
 
 
 def is_nested_too_deep(text: str) -> bool:

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from assistant.config.settings import load_settings
+from assistant.config.words import speak
 from assistant.ui.page import PageServer, open_person, start
 
 _NOTEBOOK_FRAMES = "http://localhost:* http://127.0.0.1:*"
@@ -43,4 +44,5 @@ def open_page(home: Path | None = None, height: int = 800) -> NotebookPage:
     Raises `SettingsError` for what is wrong with a setting.
     """
     settings = load_settings(home)
+    speak(settings.program_language)
     return NotebookPage(start(settings, partial(open_person, settings), _NOTEBOOK_FRAMES), height)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from assistant.config.prompts import LANGUAGES, Language, language_of, read_table, render, sentence
+from assistant.config.prompts import language_of, render
 from assistant.config.resources import resource_folder
+from assistant.config.words import LANGUAGES, Language, read_table, sentence
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.workspace import PROMPT_FILES, Workspace
 

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from assistant.config.prompts import LANGUAGES
+from assistant.config.words import LANGUAGES
 from assistant.errors import IndexingError
 from assistant.index.text.terms import every_term
 from assistant.index.vectors.calibration import Calibration

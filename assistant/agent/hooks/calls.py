@@ -15,7 +15,8 @@ from agentscope.permission import PermissionBehavior, PermissionDecision
 
 from assistant.agent.hooks.signatures import Inputs, NextDecision, NextStream, Stream
 from assistant.agent.tools.approvals import Rules, judge
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
 from assistant.text.encoding import storable
 from assistant.text.json_parsing import MAX_NESTING, is_nested_too_deep

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
+from typing import Literal
 
 from agentscope.agent import Agent
 from agentscope.event import ModelCallEndEvent, ModelCallStartEvent
@@ -11,6 +12,8 @@ from agentscope.middleware import MiddlewareBase
 
 from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.signatures import Inputs, NextCompression, NextStream, Stream
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.failures import is_context_overflow
 
@@ -27,10 +30,10 @@ class CompactionHook(MiddlewareBase):
         """First what the person asked for, then the gate and the four steps."""
         requests = self._compactor.requests
         if requests.take_undo():
-            await self._attempt(self._compactor.undo(), "The compaction could not be undone")
+            await self._attempt(self._compactor.undo(), "undo_failed")
         hint = requests.take_hint()
         check = self._compactor.check("automatic") if hint is None else self._compactor.check("manual", hint)
-        await self._attempt(check, "The context could not be compacted")
+        await self._attempt(check, "compaction_failed")
 
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Takes the provider's count of each call, and compacts once when it says that the request was too long."""
@@ -45,7 +48,7 @@ class CompactionHook(MiddlewareBase):
                 raise
             log.info("the provider refused a request as too long; compacting and calling on")
             self._compactor.learn_overflow(error)
-            await self._attempt(self._compactor.check("overflow"), "The context could not be compacted")
+            await self._attempt(self._compactor.check("overflow"), "compaction_failed")
             async for event in next_handler(**input_kwargs):
                 self._count(event)
                 yield event
@@ -54,7 +57,7 @@ class CompactionHook(MiddlewareBase):
         if isinstance(event, ModelCallEndEvent):
             self._compactor.learn_usage(event.input_tokens)
 
-    async def _attempt(self, change: Awaitable[None], failure: str) -> None:
+    async def _attempt(self, change: Awaitable[None], failure: Literal["undo_failed", "compaction_failed"]) -> None:
         """Whatever goes wrong is reported, and the turn goes on with what it has."""
         try:
             await change
@@ -62,4 +65,4 @@ class CompactionHook(MiddlewareBase):
             self._compactor.report(str(error))
         except Exception as error:
             log.exception("a change of the context failed")
-            self._compactor.report(f"{failure} ({type(error).__name__}: {error}). Nothing was lost.")
+            self._compactor.report(say("agent", failure, reason=plain_reason(error)))

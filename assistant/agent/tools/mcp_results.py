@@ -11,7 +11,8 @@ import binascii
 import json
 from collections.abc import Iterable, Mapping
 
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import Base64Source, DataBlock, TextBlock
 from assistant.text.encoding import storable
 

@@ -13,7 +13,8 @@ from assistant.agent.memory_room import SEARCH_TOKENS, MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.shorten.artifact_reference import rows_of
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.errors import PalimpsestError
 from assistant.index.chunker import MEMORY_TOOLS
 from assistant.index.memory_index import MemoryIndex

@@ -11,7 +11,8 @@ from assistant.agent.tools.mcp_connection import CallOutcome, ServerConnection
 from assistant.agent.tools.mcp_results import result_blocks
 from assistant.agent.tools.mcp_schemas import ListedTool
 from assistant.agent.tools.own_tool import error_chunk
-from assistant.config.prompts import Language, language_of, render
+from assistant.config.prompts import language_of, render
+from assistant.config.words import Language
 from assistant.messages.blocks import ToolResultState
 
 

@@ -17,7 +17,8 @@ from assistant.agent.tools.skills import SkillLoader
 from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.tool_failures import FailureWords
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.storage.artifacts import Artifacts
 from assistant.text.known_secrets import KnownSecrets
 

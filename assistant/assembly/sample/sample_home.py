@@ -16,8 +16,8 @@ from assistant.assembly.sample.story import STORY_WINDOW_TOKENS, Story, note_day
 from assistant.assembly.sample.story_model import connect_story
 from assistant.compaction.policy import PolicyOverrides
 from assistant.config.clock import Clock
-from assistant.config.prompts import Language
 from assistant.config.settings import Settings
+from assistant.config.words import Language
 from assistant.errors import PalimpsestError
 from assistant.models.chat_model import ChatModel
 from assistant.storage.atomic_io import replace_text

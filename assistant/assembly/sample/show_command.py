@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from assistant.assembly.assistant import Assistant
 from assistant.assembly.sample.sample import READING_PACE, Sample
 from assistant.assembly.sample.sample_home import open_sample
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.conversation.commands import Call, Command
 from assistant.conversation.conversation import Conversation
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from assistant.config.prompts import Language
 from assistant.config.resources import resource_folder
+from assistant.config.words import Language
 
 STORY_WINDOW_TOKENS = 4_000
 """So small that the story fills it."""

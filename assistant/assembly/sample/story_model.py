@@ -12,7 +12,7 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.tool import ToolChoice
 
 from assistant.assembly.sample.story import STORY_WINDOW_TOKENS, Story
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.models.chat_model import ChatModel
 from assistant.models.offline.offline_quotes import read_answers, write_quotes

@@ -23,7 +23,8 @@ from assistant.compaction.summary.sections import (
     sections_for,
 )
 from assistant.compaction.summary.selection import choose_newest, choose_spread
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.messages.tokens import TokenCounter
 from assistant.text.markdown import read_heading, read_parts

@@ -21,7 +21,8 @@ from assistant.compaction.shorten.artifact_reference import (
 )
 from assistant.compaction.shorten.shown_result import ArtifactWay, has_pictures, refer_to, show_ends, text_of_result
 from assistant.compaction.shorten.text_cut import Ends, byte_length, is_within, strip_ansi, take_head, take_tail
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, ToolCallBlock, ToolResultBlock, copy_with_blocks, steps_of, with_result_text
 from assistant.messages.tokens import TokenCounter
 

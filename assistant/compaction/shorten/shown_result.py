@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from assistant.compaction.shorten.artifact_reference import ArtifactReader, ArtifactReference, Reading, rows_of
 from assistant.compaction.shorten.outline import outline_of
 from assistant.compaction.shorten.text_cut import Ends, byte_length, cut_ends
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import DataBlock, TextBlock, ToolResultBlock, with_result_text
 
 READ_LINE_CHARS = 2_000

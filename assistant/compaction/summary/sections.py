@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.text.markdown import MarkdownLine, read_lines
 
 SectionList = Literal["copaw", "skill_compose", "turn_prefix"]

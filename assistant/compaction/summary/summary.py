@@ -22,6 +22,7 @@ from assistant.compaction.summary.summary_prompt import (
     history_prompt,
     turn_prefix_prompt,
 )
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.prompts import render
 from assistant.errors import ModelError
 from assistant.messages.tokens import TokenCounter
@@ -87,7 +88,7 @@ class _Dialogue:
             try:
                 answer = await self._ask(self._prompt.system, question)
             except (ModelError, TimeoutError) as error:
-                return self._failure("no_answer", str(error) or type(error).__name__)
+                return self._failure("no_answer", plain_reason(error))
             self._answers.append(answer)
             text = clean_answer(answer)
             rejection = reject_summary(text, asked, titles, language, source_tokens, cap_tokens, self._counter)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from assistant.compaction.summary.file_tracking import without_file_lists
 from assistant.compaction.summary.sections import Section, read_sections
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.tokens import TokenCounter
 from assistant.text.markdown import without_fence
 

@@ -12,7 +12,8 @@ from assistant.compaction.summary.identifiers import missing_identifiers
 from assistant.compaction.summary.quoted_history import shorten_for_reading
 from assistant.compaction.summary.sections import USER_MESSAGES_KEY, FilledSection, Section, write_sections
 from assistant.compaction.summary.user_messages import entries_of, write_user_messages
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.tokens import TokenCounter
 
 _FILES_RATIO = 0.3

@@ -22,7 +22,8 @@ from assistant.compaction.summary.sections import (
     sections_for,
     write_sections,
 )
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import TextBlock
 from assistant.messages.tokens import TokenCounter
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.quoted_history import fence_safe, minute_of, shorten_for_reading
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, TextBlock
 from assistant.messages.tokens import TokenCounter
 

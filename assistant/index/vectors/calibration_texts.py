@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter
 
-from assistant.config.prompts import LANGUAGES, Language, read_table
+from assistant.config.words import LANGUAGES, Language, read_table
 from assistant.index.text.terms import content_terms, every_term
 from assistant.index.vectors.calibration import Calibration, MatchSignals, calibrate, direction_of
 from assistant.index.vectors.centring import Centring

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.models.offline.offline_quotes import (
     read_answers,
     read_facts,

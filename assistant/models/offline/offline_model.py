@@ -13,7 +13,8 @@ from agentscope.formatter import OpenAIChatFormatter
 from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.tool import ToolChoice
 
-from assistant.config.prompts import Language, language_of
+from assistant.config.prompts import language_of
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text, result_text
 from assistant.models.offline.offline_requests import Whose, read_request
 from assistant.models.offline.offline_tools import OfferedTool, PlannedCall, ToolOutcome

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from assistant.config.prompts import LANGUAGES
+from assistant.config.words import LANGUAGES
 from assistant.models.offline.texts import OfflineTexts, offline_texts
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels
 from assistant.text.markdown import read_heading, without_bullet

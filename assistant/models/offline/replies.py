@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import assert_never
 
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.blocks import ToolResultState
 from assistant.models.offline.offline_memory import ask_name, memory_call, memory_reply
 from assistant.models.offline.offline_requests import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from functools import cache
 
-from assistant.config.prompts import Language, read_table
+from assistant.config.words import Language, read_table
 
 
 @dataclass(frozen=True, slots=True)

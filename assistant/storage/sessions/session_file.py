@@ -146,7 +146,7 @@ def read_head(path: Path) -> SessionHead | None:
 def retitled(content: bytes, title: str) -> bytes:
     """The content of a session file with another title and nothing else changed."""
     values = parse_json(content)
-    assert isinstance(values, dict), "a session file with a head is an object"
+    assert isinstance(values, dict)
     return encode(json.dumps(values | {"title": title}, ensure_ascii=False, separators=(",", ":")))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from assistant.config.words import say
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.storage.atomic_io import replace_file, sync_folder
 from assistant.storage.journal.journal import Journal, artifact_ids_of
@@ -109,7 +110,7 @@ class Sessions:
         if session is None:
             if path is None:
                 raise SessionNotFoundError(session_id)
-            raise SessionError(f"{path.name} is damaged, and the journal has nothing of this conversation.")
+            raise SessionError(say("storage", "session_damaged", name=path.name))
         head = self._head(path) if path else None
         session.title = self._renamed.get(session_id) or (head.title if head else "") or session.title
         session.messages = heal(session.messages)
@@ -271,7 +272,7 @@ class Sessions:
                 path.replace(self._trash / f"{path.name}.{uuid.uuid4().hex[:8]}.damaged")
             if not path.exists():
                 return path
-        raise SessionError(f"{paths[-1].name} cannot be written: something else stands there.")
+        raise SessionError(say("storage", "name_taken", name=paths[-1].name))
 
     def _refuse_newer(self, path: Path | None) -> None:
         if path and (head := self._head(path)) and head.is_newer:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine, Sequence
 
 import gradio as gr
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.live import LiveViews
@@ -182,4 +184,4 @@ def _report_failure(task: asyncio.Task[None], loading: Loading) -> None:
     error = None if task.cancelled() else task.exception()
     if error is not None:
         log.error("a user session could not be opened", exc_info=error)
-        loading.fail(PalimpsestError(f"The assistant cannot be opened: {error or type(error).__name__}."))
+        loading.fail(PalimpsestError(say("page_server", "not_opened", reason=plain_reason(error))))

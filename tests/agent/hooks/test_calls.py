@@ -13,7 +13,7 @@ from agentscope.tool import Bash, Toolkit
 from assistant.agent.hooks.calls import CallHook
 from assistant.agent.loop import build_agent
 from assistant.agent.tools.approvals import Rules
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.blocks import AssistantMsg, ToolCallBlock, ToolCallState
 from assistant.models.scripted import ScriptedModel
 

@@ -16,8 +16,8 @@ from assistant.compaction.policy import policy_for
 from assistant.compaction.shorten.artifact_reference import ROW_CHARS
 from assistant.compaction.shorten.result_limits import ArtifactPlace, cap_result
 from assistant.config.clock import Clock
-from assistant.config.prompts import Language
 from assistant.config.settings import Settings
+from assistant.config.words import Language
 from assistant.errors import WorkspaceError
 from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.memory.admission import Admission

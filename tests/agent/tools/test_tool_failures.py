@@ -36,8 +36,12 @@ class BrokenBackend(ToolBackend):
 )
 @pytest.mark.parametrize(
     ("error", "told"),
-    [(AssertionError(), "{name} failed: AssertionError"), (ValueError("no such thing"), "no such thing")],
-    ids=["without a word", "with words"],
+    [
+        (AssertionError(), "{name} failed: something unforeseen happened; the log has the details."),
+        (ValueError("no such thing"), "no such thing"),
+        (PermissionError(13, "Permission denied", "x"), "{name} failed: permission is missing."),
+    ],
+    ids=["without a word", "with words for the model", "with words of Python"],
 )
 async def test_a_failure_has_words(tmp_path: Path, call_name: str, arguments: str, error: Exception, told: str) -> None:
     async def count_words() -> None:

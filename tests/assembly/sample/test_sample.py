@@ -13,8 +13,8 @@ import pytest
 from assistant.assembly.sample.sample import Pace
 from assistant.assembly.sample.sample_home import open_sample
 from assistant.cli.main import main
-from assistant.config.prompts import Language
 from assistant.config.settings import Settings
+from assistant.config.words import Language
 from assistant.messages.events import (
     CompactionUndone,
     ContextCompressed,

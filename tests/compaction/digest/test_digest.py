@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assistant.compaction.digest.digest import digest_sections
 from assistant.compaction.policy import PresetName
 from assistant.compaction.summary.sections import FilledSection
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg
 from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import call as a_call

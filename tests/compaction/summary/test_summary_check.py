@@ -6,7 +6,7 @@ import pytest
 
 from assistant.compaction.summary.sections import sections_for
 from assistant.compaction.summary.summary_check import clean_answer, reject_summary
-from assistant.config.prompts import Language
+from assistant.config.words import Language
 from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import CHINESE, summary_text
 

@@ -6,7 +6,8 @@ import pytest
 
 from assistant.compaction.split import Split, split
 from assistant.compaction.summary.summary_prompt import SummaryTask, build_summary_prompt, history_prompt, summary_task
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.messages.blocks import Msg
 from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import chat, policy, reply, summary_text, tool_steps, user

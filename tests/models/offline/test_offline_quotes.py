@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.config.prompts import Language, render
+from assistant.config.prompts import render
+from assistant.config.words import Language
 from assistant.models.offline.offline_quotes import (
     Found,
     read_answers,
