@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 from assistant.agent.flush import Flusher, FlushModel
@@ -38,7 +39,7 @@ from assistant.memory.tidy import (
 from assistant.memory.waiting import WaitingLine
 from assistant.messages.events import FlushFinished, Notice
 from assistant.messages.tokens import TokenCounter
-from assistant.models.chat_model import ChatModel, connect_compactor, connect_model
+from assistant.models.chat_model import ChatModel, connect_compactor, connect_model, connect_or_stand_in
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.storage.sessions.session_file import Session
@@ -154,14 +155,28 @@ class Assistant:
         return await submit(self.conversations, conversation, text, forgetter, self.commands)
 
     async def reconnect_model(self) -> None:
-        """Look for a model again, with the settings as they are now; open conversations go on with what is found."""
+        """Look for a model again, with the settings as they are now; open conversations go on with what is found.
+
+        Raises `ModelError` where the model cannot be had; what answered until now goes on answering.
+        """
         settings = self._read_settings()
-        model = await connect_model(settings)
+        model = await connect_or_stand_in(settings)
+        if model.is_stand_in:
+            if self.model.is_stand_in:
+                self._say_why(model.how)
+            raise ModelError(model.how)
         compactor = await connect_compactor(settings, model)
         await self.close()
         self._factory.use(settings, Models(model, compactor, TokenCounter(model.vocabulary)))
         self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         self.conversations.reopen(model.who_answers)
+
+    def _say_why(self, reason: str) -> None:
+        """The model is still away, for this reason now."""
+        models = self._factory.models
+        if reason != models.answering.how:
+            self._factory.use(self.settings, replace(models, answering=replace(models.answering, how=reason)))
+            self.conversations.model_line = self.model.who_answers
 
     async def test_connection(self) -> ConnectionReport:
         """One short reply and one tool call of the model in use."""

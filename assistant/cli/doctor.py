@@ -16,7 +16,7 @@ from assistant.assembly.home import open_store
 from assistant.config.settings import Settings, variables_of
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
-from assistant.models.chat_model import connect_model
+from assistant.models.chat_model import connect_available
 from assistant.storage.workspace import Workspace
 
 MCP_SECONDS = 20.0
@@ -73,7 +73,7 @@ def _home(settings: Settings) -> Finding:
 
 async def _model(settings: Settings) -> Finding:
     try:
-        chat = await connect_model(settings)
+        chat = await connect_available(settings)
     except PalimpsestError as error:
         return Finding("model", "error", str(error))
     await chat.close()

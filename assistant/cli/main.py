@@ -21,7 +21,7 @@ from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.own_process import forbid_inspection
 from assistant.config.settings import Settings, load_settings, set_language
 from assistant.config.words import speak
-from assistant.errors import PalimpsestError, WrongUseError
+from assistant.errors import PalimpsestError, SessionNotFoundError, WrongUseError
 from assistant.messages.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -322,11 +322,15 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
     from assistant.assembly.sample.sample import READING_PACE
     from assistant.assembly.sample.show_command import show_command
     from assistant.cli.terminal import preview_text
+    from assistant.models.chat_model import connect_model, connect_or_stand_in
 
     async def play(language: Language) -> None:
         await _play_sample(settings, language, READING_PACE, as_json=options.json)
 
-    async with open_assistant(settings, may_be_owned=options.command == "chat") as assistant:
+    # What only a model can do fails without one; a person who talks has conversations, memory and search meanwhile.
+    needs_model = options.command == "compact" or (options.command == "chat" and options.once is not None)
+    connect = connect_model if needs_model else connect_or_stand_in
+    async with open_assistant(settings, connect=connect, may_be_owned=options.command == "chat") as assistant:
         assistant.commands["show"] = show_command(play)
         if assistant.other_owner:
             print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
@@ -359,8 +363,13 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
-    print(f"{assistant.model.who_answers}\n/help lists the commands, Ctrl-D ends.")
+    told = assistant.model.who_answers
+    print(f"{told}\n/help lists the commands, Ctrl-D ends.")
     while (text := await _input("\n> ")) is not None:
+        if told != assistant.model.who_answers:
+            told = assistant.model.who_answers
+            print(told)
+            conversation = _opened_again(assistant, conversation)
         submitted = await assistant.submit(conversation, text)
         if submitted.conversation is not conversation:
             conversation = submitted.conversation
@@ -370,6 +379,15 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
             is_allowed = options.yes or (await _input("allow once? [y/N] ") or "").strip().lower() in {"y", "yes", "是"}
             code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
     return DONE
+
+
+def _opened_again(assistant: Assistant, conversation: Conversation) -> Conversation:
+    """The conversation with the model that answers now."""
+    try:
+        return assistant.conversations.open(conversation.session_id)
+    except SessionNotFoundError:
+        # Nothing had been said in it.
+        return assistant.conversations.create()
 
 
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:

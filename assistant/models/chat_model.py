@@ -13,6 +13,7 @@ from agentscope.model import ChatModelBase
 from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.tokens import Vocabulary, vocabulary_for
+from assistant.models.availability import why_unavailable
 from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
@@ -31,6 +32,7 @@ from assistant.models.windows import window_of
 __all__ = [
     "ChatModel",
     "ProviderName",
+    "connect_available",
     "connect_compactor",
     "connect_model",
     "connect_or_stand_in",
@@ -110,11 +112,26 @@ async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLAC
 
 
 async def connect_or_stand_in(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
-    """The model the settings ask for; the built-in assistant where it cannot be had now, and `how` says why."""
+    """The model the settings ask for; the built-in assistant where it cannot be had now, and `how` says why.
+
+    A model that is named is looked for as well: its server has to be there and to take the key.
+    """
     try:
-        return await connect_model(settings, places)
+        return await connect_available(settings, places)
     except (ModelError, SettingsError) as error:
         return replace(connect_offline(settings, str(error)), is_stand_in=True)
+
+
+async def connect_available(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
+    """`connect_model` for a model that can be had now; raises `ModelError` as well where it is named but away."""
+    chat = await connect_model(settings, places)
+    if not isinstance(chat.model, OpenAICompatibleModel | DashScopeModel):
+        return chat
+    client = chat.model.client
+    if problem := await why_unavailable(client, chat.address, client.api_key):
+        await chat.close()
+        raise ModelError(problem)
+    return chat
 
 
 async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | None:

@@ -6,10 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from assistant.assembly.assistant import open_assistant
 from assistant.assembly.home import open_store
-from assistant.errors import HomeInUseError, SessionNotFoundError
+from assistant.errors import HomeInUseError, ModelError, SessionNotFoundError
 from assistant.memory.log import Origin
 from assistant.messages.events import MemoryChanged
 from assistant.models.chat_model import connect_or_stand_in
@@ -17,6 +18,7 @@ from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import home_settings, say, scripted_assistant, text
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
+from tests.fakes.wire import Reply
 
 
 async def test_a_home_is_owned_by_one_assistant(home: Path) -> None:
@@ -101,3 +103,37 @@ async def test_a_home_opens_without_its_model_and_goes_on_with_it_when_it_is_the
         f"The server at {provider.base_url} has no chat model yet. Load or download one there.",
     )
     assert (found, titles) == ("strict-7b", ["Hi"])
+
+
+async def test_a_model_that_is_named_is_looked_for_until_its_key_is_taken(home: Path) -> None:
+    with StrictProvider(SequencePlayer(Reply(text="Hello.")), api_key="right") as provider:
+        address = provider.base_url
+        given = [home_settings(home, provider="openai", base_url=address, model="strict-7b", api_key="wrong")]
+        async with open_assistant(given[0], connect=connect_or_stand_in, read_settings=lambda: given[-1]) as assistant:
+            conversation = assistant.conversations.create()
+            await say(assistant, conversation, "Hi")
+            reasons = [assistant.model.how]
+            given.append(given[0].model_copy(update={"model": "", "api_key": SecretStr("also wrong")}))
+            with pytest.raises(ModelError):
+                await assistant.reconnect_model()
+            reasons.append(assistant.model.how)
+            given.append(given[0].model_copy(update={"api_key": SecretStr("right")}))
+            await assistant.reconnect_model()
+            found = assistant.model.name
+            goes_on = assistant.conversations.open(conversation.session_id)
+            await say(assistant, goes_on, "Hi again")
+    assert reasons == [
+        f"{address} refused the key. Check the key and that it belongs to this provider.",
+        f"{address} asks for a key. Set PALIMPSEST_API_KEY.",
+    ]
+    assert (found, [entry.path for entry in provider.log]) == ("strict-7b", ["/v1/chat/completions"])
+
+
+async def test_a_model_that_cannot_be_found_again_leaves_the_one_that_answers(home: Path) -> None:
+    with StrictProvider(SequencePlayer()) as provider:
+        given = [home_settings(home, provider="openai", base_url=provider.base_url)]
+        async with open_assistant(given[0], connect=connect_or_stand_in, read_settings=lambda: given[-1]) as assistant:
+            given.append(given[0].model_copy(update={"model": "other", "base_url": "http://127.0.0.1:9/v1"}))
+            with pytest.raises(ModelError):
+                await assistant.reconnect_model()
+            assert (assistant.model.name, assistant.model.is_stand_in) == ("strict-7b", False)

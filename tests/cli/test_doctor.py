@@ -39,6 +39,14 @@ async def test_a_server_that_does_not_answer_is_an_error(home: Path) -> None:
     assert (await found(home_settings(home, provider="openai", base_url=address)))["model"].state == "error"
 
 
+async def test_a_named_model_whose_key_is_refused_is_an_error(home: Path) -> None:
+    with StrictProvider(SequencePlayer(), api_key="right") as provider:
+        settings = home_settings(home, provider="openai", base_url=provider.base_url, model="strict-7b", api_key="no")
+        finding = (await found(settings))["model"]
+    words = f"{provider.base_url} refused the key. Check the key and that it belongs to this provider."
+    assert finding == Finding("model", "error", words)
+
+
 async def test_damaged_lines_of_the_journal_are_counted(home: Path) -> None:
     (home / "dialog").mkdir(parents=True)
     (home / "dialog" / "2026-11-30.jsonl").write_text('{"session_id":"a","kind":\nnot a row\n', encoding="utf-8")

@@ -105,6 +105,21 @@ def test_a_model_that_fails_is_one_line_and_a_failure(
     assert (printed.err.startswith("palimpsest: http://"), len(printed.err.splitlines())) == (True, 1)
 
 
+def test_a_terminal_opens_without_its_model_and_says_why(
+    player: SequencePlayer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MODEL", "strict-7b")
+    monkeypatch.setenv("PALIMPSEST_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("/help\n"))
+
+    assert main(["chat"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(
+        "The built-in assistant answers, no language model. Nothing answers at http://127.0.0.1:9/v1. "
+    )
+    assert printed.err == ""
+
+
 def test_a_compaction_is_previewed_made_and_taken_back(
     player: SequencePlayer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,8 @@ class StrictProvider:
         self.log: list[LoggedRequest] = []
         self.extra_answers: dict[str, dict[str, object]] = {}
         """More paths to answer, with the JSON they answer."""
+        self.statuses: dict[str, int] = {}
+        """Paths whose listing is refused, and with which status."""
         self.is_closing = threading.Event()
         self.lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -168,7 +170,9 @@ class _Handler(BaseHTTPRequestHandler):
         """The list of models, and whatever the test added."""
         provider = self.server_provider
         path = self.path.partition("?")[0]
-        if path in provider.extra_answers:
+        if path in provider.statuses:
+            self._send_refusal(Refusal("not here", "error", status=provider.statuses[path]))
+        elif path in provider.extra_answers:
             self._send_json(200, provider.extra_answers[path])
         elif path not in ("/v1/models", "/compatible-mode/v1/models"):
             self._send_json(404, {"error": {"message": f"no such path: {path}"}})

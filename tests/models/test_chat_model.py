@@ -11,7 +11,13 @@ from agentscope.model import ChatResponse
 from assistant.config.settings import Settings
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.blocks import UserMsg, block_text
-from assistant.models.chat_model import ChatModel, connect_compactor, connect_model, connect_or_stand_in
+from assistant.models.chat_model import (
+    ChatModel,
+    connect_available,
+    connect_compactor,
+    connect_model,
+    connect_or_stand_in,
+)
 from assistant.models.detect import ServerPlace
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
@@ -233,3 +239,50 @@ async def test_the_built_in_assistant_stands_in_for_a_model_that_cannot_be_had()
 
 async def test_the_built_in_assistant_that_was_asked_for_stands_in_for_nobody() -> None:
     assert not (await connect_or_stand_in(settings(provider="offline"))).is_stand_in
+
+
+async def test_a_named_model_whose_server_is_down_is_stood_in_for() -> None:
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    chat = await connect_or_stand_in(settings(provider="openai", base_url=address, model="later-7b"))
+    assert (chat.is_stand_in, chat.how) == (
+        True,
+        f"Nothing answers at {address}. Is the server running, and is the address right?",
+    )
+
+
+REFUSED = (True, "{} refused the key. Check the key and that it belongs to this provider.")
+THERE = (False, "a-7b at {}.")
+
+
+@pytest.mark.parametrize(
+    ("key", "listing", "expected"),
+    [
+        pytest.param("right", None, THERE, id="all is well"),
+        pytest.param("wrong", None, REFUSED, id="a wrong key"),
+        pytest.param("right", 401, THERE, id="a key that may not list models"),
+        pytest.param("right", 403, THERE, id="a list that is forbidden"),
+        pytest.param("right", 404, THERE, id="no list"),
+        pytest.param("right", 500, THERE, id="a list that is broken"),
+        pytest.param("right", 503, THERE, id="a list that is away"),
+        pytest.param("wrong", 404, REFUSED, id="a wrong key where there is no list"),
+    ],
+)
+async def test_a_named_model_is_there_unless_its_key_is_refused(
+    key: str, listing: int | None, expected: tuple[bool, str]
+) -> None:
+    with StrictProvider(SequencePlayer(), models=("a-7b",), api_key="right") as provider:
+        if listing:
+            provider.statuses["/v1/models"] = listing
+        given = settings(provider="openai", base_url=provider.base_url, model="a-7b", api_key=key)
+        chat = await connect_or_stand_in(given)
+        await chat.close()
+    assert (chat.is_stand_in, chat.how) == (expected[0], expected[1].format(provider.base_url))
+    assert "wrong" not in chat.how
+
+
+async def test_the_doctor_is_told_why_a_named_model_cannot_be_had() -> None:
+    with (
+        StrictProvider(SequencePlayer(), models=("a-7b",), api_key="right") as provider,
+        pytest.raises(ModelError, match="refused the key"),
+    ):
+        await connect_available(settings(provider="openai", base_url=provider.base_url, model="a-7b", api_key="wrong"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
@@ -13,6 +14,10 @@ from assistant.ui.chat.page_updates import Beside, closed_edit_box, conversation
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
+
+if TYPE_CHECKING:
+    # It brings the agent library with it, which the page does not wait for.
+    from assistant.models.chat_model import ChatModel
 
 
 class TabViews:
@@ -25,6 +30,7 @@ class TabViews:
         self._views = views
         self._generations: dict[str, int] = {}
         self._following: set[str] = set()
+        self._models: dict[str, ChatModel] = {}
         self.report: ConnectionReport | None = None
         """The newest test of the connection, which every whole update shows."""
 
@@ -46,17 +52,21 @@ class TabViews:
 
     def news(self, loaded: Loaded, tab: Tab, tab_hash: str) -> PageUpdate:
         """What a tab that follows nothing has not shown yet."""
-        if not tab.session_id or tab_hash in self._following:
+        if tab_hash in self._following:
             return PageUpdate()
+        is_other_model = self._note_model(loaded, tab_hash)
+        if not tab.session_id:
+            return self.empty_update(loaded) if is_other_model else PageUpdate()
         try:
             view = self.view(loaded, tab.session_id)
         except PalimpsestError:
             # The next request of this tab reports why.
             return PageUpdate()
-        return self.update(loaded, view, tab) if view.version != tab.shown else PageUpdate()
+        return self.update(loaded, view, tab) if is_other_model or view.version != tab.shown else PageUpdate()
 
     async def show(self, loaded: Loaded, tab: Tab, tab_hash: str, show: str = "") -> AsyncIterator[PageUpdate]:
         """A conversation from its beginning or window on, or the page without one; the draft of an edit is let go."""
+        self._note_model(loaded, tab_hash)
         problem = None
         if tab.session_id:
             try:
@@ -122,4 +132,14 @@ class TabViews:
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
         self._generations.pop(tab_hash, None)
+        self._models.pop(tab_hash, None)
         self._following.discard(tab_hash)
+
+    def _note_model(self, loaded: Loaded, tab_hash: str) -> bool:
+        """True where another model answers than the one that this tab shows; the test was one of the other."""
+        model = loaded.assistant.model
+        is_other = self._models.get(tab_hash, model) is not model
+        self._models[tab_hash] = model
+        if is_other and model.is_language_model:
+            self.report = None
+        return is_other
