@@ -42,6 +42,7 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel, connect_compactor, connect_model, connect_or_stand_in
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
+from assistant.storage.refused_parts import KEPT_DAYS, KEPT_DAYS_ON_THIS_MACHINE, RefusedParts
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, Workspace
@@ -166,6 +167,10 @@ class Assistant:
                 self._say_why(model.how)
             raise ModelError(model.how)
         compactor = await connect_compactor(settings, model)
+        for found in (model, compactor):
+            if found is not None:
+                self.store.refused_parts.forget(found.title)
+        _leave_out_refused(self.store.refused_parts, model, compactor)
         await self.close()
         self._factory.use(settings, Models(model, compactor, TokenCounter(model.vocabulary)))
         self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
@@ -296,6 +301,14 @@ async def _retire_daily(assistant: Assistant) -> None:
         await asyncio.sleep(_DAY_SECONDS)
 
 
+def _leave_out_refused(kept: RefusedParts, *models: ChatModel | None) -> None:
+    """Send nothing that the servers of these models refused before, and keep what they refuse from now on."""
+    for model in models:
+        if model is not None:
+            days = KEPT_DAYS_ON_THIS_MACHINE if model.is_local else KEPT_DAYS
+            model.leave_out(kept.of(model.title, days), partial(kept.add, model.title))
+
+
 async def _look_for_model(assistant: Assistant) -> None:
     """Connect the model that was asked for as soon as it can be had; each look is later than the one before.
 
@@ -328,6 +341,7 @@ async def open_assistant(
         home = await stack.enter_async_context(open_home(settings, address, may_be_owned=may_be_owned))
         model = await connect(settings)
         compactor = await connect_compactor(settings, model)
+        _leave_out_refused(home.store.refused_parts, model, compactor)
         outside: McpServers | None = None
         if settings.has_machine_tools:
             workspace = home.store.workspace

@@ -27,6 +27,7 @@ from assistant.storage.artifacts import Artifacts
 from assistant.storage.atomic_io import remove_left_over
 from assistant.storage.journal.journal import Journal
 from assistant.storage.ownership import HomeOwnership
+from assistant.storage.refused_parts import RefusedParts
 from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
 from assistant.text.redaction import mask_secrets
@@ -51,6 +52,7 @@ class Store:
     admission: Admission
     places: Places
     forget_files: ForgetFiles
+    refused_parts: RefusedParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ def open_store(settings: Settings) -> Store:
         admission=Admission(notes, WaitingLines(workspace.waiting_path), journal, clock.now),
         places=places,
         forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
+        refused_parts=RefusedParts(workspace.refused_parts_path, clock.now),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_lo
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
-from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
+from assistant.models.providers.provider_models import DashScopeModel, OnRefused, OpenAICompatibleModel
 from assistant.models.server_report import (
     ListedModel,
     ask_server,
@@ -28,6 +28,7 @@ from assistant.models.server_report import (
     size_in_name,
 )
 from assistant.models.windows import window_of
+from assistant.models.wire.request_parts import REQUEST_PARTS
 
 __all__ = [
     "ChatModel",
@@ -84,9 +85,19 @@ class ChatModel:
         return self.provider == "offline" or is_loopback(self.address)
 
     @property
+    def title(self) -> str:
+        """The model and where it is, as one name."""
+        return f"{self.name} at {self.address}"
+
+    @property
     def who_answers(self) -> str:
         """One line: who answers, and how it was found."""
         return self.how if self.is_language_model else f"The built-in assistant answers, no language model. {self.how}"
+
+    def leave_out(self, names: Collection[str], on_refused: OnRefused) -> None:
+        """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
+        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+            self.model.leave_out([part for part in REQUEST_PARTS if part in names], on_refused)
 
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""

@@ -133,6 +133,11 @@ class Workspace:
         return self.root / "memory_pending.json"
 
     @property
+    def refused_parts_path(self) -> Path:
+        """What servers refused in a request."""
+        return self.root / "refused_parts.json"
+
+    @property
     def folders(self) -> list[Path]:
         """The home and the folders in it that the program writes into."""
         return [self.root, *(self.root / name for name in _FOLDERS)]

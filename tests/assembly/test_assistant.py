@@ -10,9 +10,10 @@ from pydantic import SecretStr
 
 from assistant.assembly.assistant import open_assistant
 from assistant.assembly.home import open_store
+from assistant.config.prompts import render
 from assistant.errors import HomeInUseError, ModelError, SessionNotFoundError
 from assistant.memory.log import Origin
-from assistant.messages.events import MemoryChanged
+from assistant.messages.events import MemoryChanged, Notice
 from assistant.models.chat_model import connect_or_stand_in
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import home_settings, say, scripted_assistant, text
@@ -127,6 +128,41 @@ async def test_a_model_that_is_named_is_looked_for_until_its_key_is_taken(home: 
         f"{address} asks for a key. Set PALIMPSEST_API_KEY.",
     ]
     assert (found, [entry.path for entry in provider.log]) == ("strict-7b", ["/v1/chat/completions"])
+
+
+async def test_what_a_server_refuses_is_left_out_from_the_next_start_on_and_told_once(home: Path) -> None:
+    no_tools = Reply(status=400, text="strict-7b does not support tools", error_code="invalid_request")
+    player = SequencePlayer(no_tools, *[Reply(text="Hello.")] * 3, Reply(text="With tools."))
+    told: list[str] = []
+    with StrictProvider(player) as provider:
+        settings = home_settings(home, provider="openai", base_url=provider.base_url)
+        for _ in range(2):
+            async with open_assistant(settings, read_settings=lambda: settings) as assistant:
+                told += [
+                    event.text
+                    for event in await say(assistant, assistant.conversations.create(), "Hi")
+                    if isinstance(event, Notice)
+                ]
+        async with open_assistant(settings, read_settings=lambda: settings) as assistant:
+            await say(assistant, assistant.conversations.create(), "Hi")
+            await assistant.reconnect_model()
+            await say(assistant, assistant.conversations.create(), "Hi")
+    assert told == [render("refused_tools", "en")]
+    assert [bool(request.tools) for request in player.requests] == [True, False, False, False, True]
+
+
+async def test_a_part_that_was_blamed_in_vain_is_sent_again(home: Path) -> None:
+    player = SequencePlayer(
+        Reply(status=400, text="tools are not supported", error_code="invalid_request"),
+        Reply(status=400, text="a reason of its own", error_code="invalid_request"),
+        Reply(text="With tools."),
+    )
+    with StrictProvider(player) as provider:
+        settings = home_settings(home, provider="openai", base_url=provider.base_url)
+        async with open_assistant(settings) as assistant:
+            for _ in range(2):
+                await say(assistant, assistant.conversations.create(), "Hi")
+    assert [bool(request.tools) for request in player.requests] == [True, False, True]
 
 
 async def test_a_model_that_cannot_be_found_again_leaves_the_one_that_answers(home: Path) -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import get_args
 
 from agentscope.model import ChatResponse
 from agentscope.types import JSONSerializableObject
 
 from assistant.messages.blocks import DataBlock, TextBlock, ThinkingBlock, ToolCallBlock
 from assistant.models.providers.chunk_stream import CheckedStream
-from assistant.models.wire.request_parts import RequestPart
+from assistant.models.wire.request_parts import REQUEST_PARTS, RequestPart
 
 _CUT, _THOUGHT, _UNREAD, _FILTERED, _REFUSED = (
     "cut_at_output_tokens",
@@ -92,11 +91,8 @@ def notes_of(chunk: ChatResponse) -> AnswerNotes:
         thought_chars=thought if isinstance(thought, int) else 0,
         unread=tuple(map(str, unread)) if isinstance(unread, list) else (),
         is_filtered=chunk.metadata.get(_FILTERED) is True,
-        refused=tuple(part for part in _REQUEST_PARTS if part in names),
+        refused=tuple(part for part in REQUEST_PARTS if part in names),
     )
-
-
-_REQUEST_PARTS: tuple[RequestPart, ...] = get_args(RequestPart)
 
 
 def _nothing_more(block: ReplyBlock) -> ReplyBlock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -40,6 +40,7 @@ _LOOPBACK_READ_SECONDS = 600.0
 
 _REFUSING_STATUS = (400, 404, 415, 422, 500, 501)
 
+OnRefused = Callable[[RequestPart], None]
 Chunks = AsyncGenerator[ChatResponse, None]
 Answer = ChatResponse | Chunks
 """What AgentScope's classes give: a stream here, for they are always asked for one."""
@@ -80,6 +81,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
             return await request(model_name, [], tools or None, choice, **with_messages(generate_kwargs, sent))
 
         return self._line.tell(await self._line.open(messages, ask))
+
+    def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
+        """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
+        self._line.leave_out(parts, on_refused)
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
@@ -122,6 +127,10 @@ class DashScopeModel(DashScopeChatModel):
 
         return self._line.tell(await self._line.open(messages, ask))
 
+    def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
+        """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
+        self._line.leave_out(parts, on_refused)
+
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
         parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
@@ -138,6 +147,7 @@ class _Line:
         self._habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
         self._refused: set[RequestPart] = set()
         self._newly_refused: list[RequestPart] = []
+        self._on_refused: OnRefused = lambda _: None
         self._pauses_seconds = LOOPBACK_PAUSES_SECONDS if is_loopback(base_url) else CLOUD_PAUSES_SECONDS
         self._address = base_url
         self._secret = api_key
@@ -169,6 +179,11 @@ class _Line:
         assert not isinstance(stream, ChatResponse)
         return stream
 
+    def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
+        """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
+        self._refused = set(parts)
+        self._on_refused = on_refused
+
     async def noted(self, parsed: Chunks, checked: CheckedStream) -> Chunks:
         """The parsed chunks with what has to go back and what is to be known of the answer."""
         carried = with_carried(parsed, checked, self.origin)
@@ -183,16 +198,23 @@ class _Line:
         return taken
 
     async def _ask_without_refused(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Ask; where the server refuses a part of the request, leave it out from now on and ask again."""
+        """Ask; where the server refuses a part of the request, ask without it, from now on if that is what helps."""
+        refused: list[RequestPart] = []
         while True:
             try:
-                return await ask()
+                answer = await ask()
             except openai.APIStatusError as error:
                 part = self._refused_by(error)
                 if part is None:
+                    self._refused.difference_update(refused)
                     raise
                 self._refused.add(part)
-                self._newly_refused.append(part)
+                refused.append(part)
+            else:
+                self._newly_refused += refused
+                for part in refused:
+                    self._on_refused(part)
+                return answer
 
     def _refused_by(self, error: openai.APIStatusError) -> RequestPart | None:
         """The part that a refusal speaks of and that was sent; limits, keys and a window that is too small are none."""

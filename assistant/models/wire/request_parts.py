@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from assistant.config.prompts import language_of, render
 
@@ -22,6 +22,7 @@ RequestPart = Literal[
 """What can be left out or changed. `thoughts`: reasoning that went back with its calls and is not wanted;
 `missing_thoughts`: a server that wants the field with every call, also where the model gave no reasoning."""
 
+REQUEST_PARTS: tuple[RequestPart, ...] = get_args(RequestPart)
 NOTED_PARTS: tuple[RequestPart, ...] = ("tools", "pictures", "system_role")
 """Those whose loss a person would notice."""
 
