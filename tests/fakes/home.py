@@ -36,21 +36,26 @@ def home_settings(home: Path, **values: object) -> Settings:
     return Settings.model_validate({"home": home, **chosen})
 
 
+def chat_model(model: ScriptedModel, window_tokens: int) -> ChatModel:
+    """A script as the model that answers and writes the summaries."""
+    return ChatModel(
+        model=model,
+        name="scripted",
+        provider="openai",
+        address="",
+        window_tokens=window_tokens,
+        vocabulary="bytes",
+        is_language_model=True,
+        is_fit_for_summaries=True,
+        how="A script answers.",
+    )
+
+
 def connect_script(model: ScriptedModel) -> Callable[[Settings], Awaitable[ChatModel]]:
-    """Whatever the settings say, the script answers; it writes the summaries too."""
+    """Whatever the settings say, the script answers."""
 
     async def connect(settings: Settings) -> ChatModel:
-        return ChatModel(
-            model=model,
-            name="scripted",
-            provider="openai",
-            address="",
-            window_tokens=settings.max_input_length or model.context_size,
-            vocabulary="bytes",
-            is_language_model=True,
-            is_fit_for_summaries=True,
-            how="A script answers.",
-        )
+        return chat_model(model, settings.max_input_length or model.context_size)
 
     return connect
 

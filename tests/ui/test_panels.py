@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from assistant.agent.window import ContextItem
+from assistant.config.settings import Settings
+from assistant.models.chat_model import connect_offline
+from assistant.models.connection_report import ConnectionReport
+from assistant.models.scripted import ScriptedModel
+from assistant.storage.sessions.sessions import SessionSummary
 from assistant.text.diff import unified_diff
 from assistant.ui.cards import action
 from assistant.ui.chat.context_panel import context_html
@@ -15,7 +22,8 @@ from assistant.ui.chat.model_panel import model_html, setup_html
 from assistant.ui.chat.sessions_panel import sessions_html
 from assistant.ui.diff_card import DiffLine, added_and_removed, diff_lines
 from assistant.ui.times import day_label, list_time, moment_label, short_time
-from tests.fakes.conversation import OFFLINE, FakeItem, FakeModel, FakeReport, FakeSession, measured
+from tests.fakes.home import chat_model
+from tests.ui.sample_events import measured
 
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=dt.UTC)
 
@@ -37,9 +45,9 @@ def test_the_bar_says_when_the_next_step_compresses() -> None:
 
 def test_sessions_stand_under_their_days() -> None:
     sessions = [
-        FakeSession("a", "Now", "2026-11-30T13:00:00+00:00"),
-        FakeSession("b", "", "2026-11-29T13:00:00+00:00"),
-        FakeSession("c", "Old", "2026-05-02T13:00:00+00:00"),
+        SessionSummary("a", "owner", "Now", "2026-11-30T13:00:00+00:00", has_file=True),
+        SessionSummary("b", "owner", "", "2026-11-29T13:00:00+00:00", has_file=True),
+        SessionSummary("c", "owner", "Old", "2026-05-02T13:00:00+00:00", has_file=True),
     ]
     html = sessions_html(sessions, "b", NOW)
     assert [html.index(label) for label in ("Today", "Yesterday", "May 2026")] == sorted(
@@ -82,7 +90,7 @@ def test_a_moment_is_its_hour() -> None:
 
 
 def test_the_context_lists_every_piece_and_leaves_out_the_middle_of_very_many() -> None:
-    items = [FakeItem("messages", f"piece {number}", "x" * 2_000, 5) for number in range(200)]
+    items = [ContextItem("messages", f"piece {number}", "x" * 2_000, 5) for number in range(200)]
     html = context_html(measured(20_000), items)
     assert "50 more pieces" in html
     assert "piece 0<" in html
@@ -91,12 +99,14 @@ def test_the_context_lists_every_piece_and_leaves_out_the_middle_of_very_many() 
     assert "500 more characters" in html
 
 
-def test_without_a_language_model_the_card_says_what_to_do() -> None:
-    html = model_html(OFFLINE, FakeReport(False, "nothing answered"))
+def test_without_a_language_model_the_card_says_what_to_do(home: Path) -> None:
+    offline = connect_offline(Settings(home=home), "No key is set. Nothing answered on loopback port 11434.")
+    html = model_html(offline, ConnectionReport(False, "nothing answered"))
     for words in ("Not a language model", "11434", "DASHSCOPE&#95;API&#95;KEY", "nothing answered"):
         assert words.replace("&#95;", "_") in html.replace("&#95;", "_")
-    assert setup_html(FakeModel()) == ""
-    assert "128,000 tokens" in model_html(FakeModel(), None)
+    model = chat_model(ScriptedModel([]), 128_000)
+    assert setup_html(model) == ""
+    assert "128,000 tokens" in model_html(model, None)
 
 
 def test_a_diff_shows_its_lines_without_the_file_header() -> None:

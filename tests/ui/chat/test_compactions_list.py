@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,36 +14,30 @@ from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.compactions_list import compactions_html, summary_diff_html
-from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
-from assistant.ui.components import PageUpdate
-from assistant.ui.server.loading import Loaded, Loading
-from tests.fakes.conversation import HOSTILE, SUMMARY, FakeAssistant, compaction, fake_assistant, record_of
+from tests.fakes import home as homes
+from tests.fakes.past import PastConversation, write_past
+from tests.ui.open_page import OpenPage, echo, held, last, open_page
+from tests.ui.sample_events import HOSTILE, SUMMARY, compaction, record_of
 
 NOW = dt.datetime(2026, 11, 30, 20, 0, tzinfo=dt.UTC)
 
 
 @pytest.fixture
-def assistant(home: Path) -> FakeAssistant:
-    """An assistant with one conversation that was compacted 45 times."""
-    assistant = fake_assistant(home, pace_seconds=0.0)
-    events = [replace(compaction(f"k{number}"), summary=f"{SUMMARY}\n- Step {number} is done") for number in range(45)]
-    assistant.conversations.add("s1", "Dentist", events)
-    return assistant
+async def page(home: Path) -> AsyncGenerator[OpenPage]:
+    """The page of a conversation that was compacted 45 times."""
+    async with open_page(home) as page:
+        past = PastConversation(page.assistant.store, "s1", "Dentist")
+        for number in range(45):
+            past.add_turns(2)
+            past.fold(f"{SUMMARY}\n- Step {number} is done")
+        yield page
 
 
 @pytest.fixture
-async def controller(assistant: FakeAssistant) -> AsyncIterator[ChatController]:
-    """The centre of the page."""
-    loading, views = Loading(), LiveViews()
-    loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
-    yield ChatController(loading, views)
-    await views.close()
-
-
-async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
-    """What the page shows in the end."""
-    return [update async for update in updates][-1]
+def controller(page: OpenPage) -> ChatController:
+    """Its centre."""
+    return page.controller
 
 
 def test_each_compaction_tells_when_why_and_what_came_of_it() -> None:
@@ -91,24 +86,26 @@ async def test_the_changes_to_a_summary_open_over_the_page(controller: ChatContr
     assert "There was no summary before this compaction" in first
 
 
-async def test_no_summary_of_another_conversation_is_compared(
-    controller: ChatController, assistant: FakeAssistant
-) -> None:
-    assistant.conversations.add("s2", "Other")
+async def test_no_summary_of_another_conversation_is_compared(controller: ChatController, page: OpenPage) -> None:
+    write_past(page.assistant.store, "s2", "Other")
     with pytest.warns(UserWarning, match="Nothing was done"):
         assert "Step" not in str(
             (await last(act_in_chat(controller, "summary-diff", "k7", Tab("s2"), "tab"))).get("dialog")
         )
 
 
-async def test_a_compaction_is_listed_while_its_turn_goes_on(
-    controller: ChatController, assistant: FakeAssistant
-) -> None:
-    assistant.conversations.add("s2", "Other").pace_seconds = 0.05
-    updates = [update async for update in controller.send("compact please", Tab("s2"), "tab")]
-    listed = ["91.2k → 23.7k" in str(update.get("compactions")) for update in updates]
-    assert any(listed[:-1])
-    assert "Stop" in str(updates[listed.index(True)]["stop"])
+async def test_a_compaction_is_listed_while_its_turn_goes_on(home: Path) -> None:
+    gate = asyncio.Event()
+    async with open_page(home, echo, [homes.text(homes.SUMMARY)], held(gate)) as page:
+        long = "The cellar key hangs behind the door. " * 380
+        conversation = await page.talk(long)
+        running: list[str] = []
+        async for update in page.controller.send(long, Tab(conversation.session_id), "tab"):
+            if "messages folded" in str(update.get("compactions")) and not gate.is_set():
+                running.append(str(update["stop"]))
+                gate.set()
+        assert ["Stop" in stop for stop in running] == [True]
+        assert "and it ends." in str(update["transcript"])
 
 
 def test_a_summary_is_data() -> None:

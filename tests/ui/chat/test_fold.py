@@ -38,7 +38,7 @@ from assistant.ui.chat.entries import (
     WorkEntry,
 )
 from assistant.ui.chat.fold import Answered, Retried, close_cut_turn, fold, fold_all
-from tests.fakes.conversation import compaction
+from tests.ui.sample_events import compaction
 
 AT = "2026-11-30T14:05:00+01:00"
 QUESTION = TurnStarted("t1", "m1", "Hello", AT)

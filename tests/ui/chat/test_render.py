@@ -31,7 +31,7 @@ from assistant.ui.chat.render import (
     shown_text,
     summary_lines,
 )
-from tests.fakes.conversation import HOSTILE, compaction
+from tests.ui.sample_events import HOSTILE, compaction
 
 REQUEST = ApprovalRequested("c1", "Bash", '{"command": "rm x"}', "rm x && echo $$", "It deletes files.")
 EVIL: tuple[CardEntry, ...] = (

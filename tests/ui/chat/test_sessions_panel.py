@@ -3,48 +3,39 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
 from assistant.errors import SessionNotFoundError
+from assistant.storage.sessions.sessions import SessionSummary
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
-from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import sessions_html, trash_html
 from assistant.ui.chat.tab import Tab
-from assistant.ui.components import PageUpdate
-from assistant.ui.server.loading import Loaded, Loading
-from tests.fakes.conversation import FakeAssistant, FakeSession, fake_assistant, past_conversation
+from tests.fakes.past import write_past
+from tests.ui.open_page import OpenPage, last, open_page
 
 NOW = dt.datetime(2026, 11, 30, 14, 5, tzinfo=dt.UTC)
 QUESTION = "Delete 1 conversation for good?"
 
 
 @pytest.fixture
-def assistant(home: Path) -> FakeAssistant:
-    """Two conversations, the newer one about the dentist."""
-    assistant = fake_assistant(home, pace_seconds=0.0)
-    assistant.conversations.add("trip", "Lisbon trip", past_conversation(3))
-    assistant.conversations.add("s1", "Dentist")
-    return assistant
+async def page(home: Path) -> AsyncGenerator[OpenPage]:
+    """The page of two conversations, the newer one about the dentist."""
+    async with open_page(home) as page:
+        write_past(page.assistant.store, "trip", "Lisbon trip", 3)
+        write_past(page.assistant.store, "s1", "Dentist")
+        yield page
 
 
 @pytest.fixture
-async def controller(assistant: FakeAssistant) -> AsyncIterator[ChatController]:
-    """The centre of the page."""
-    loading, views = Loading(), LiveViews()
-    loading.finish(Loaded(assistant, len))  # type: ignore[arg-type]
-    yield ChatController(loading, views)
-    await views.close()
-
-
-async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
-    """What the page shows in the end."""
-    return [update async for update in updates][-1]
+def controller(page: OpenPage) -> ChatController:
+    """Its centre."""
+    return page.controller
 
 
 async def test_a_new_title_stands_in_the_list_and_over_the_conversation(controller: ChatController) -> None:
@@ -84,7 +75,7 @@ async def test_a_conversation_is_restored_and_opened(controller: ChatController)
 
 
 async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
-    controller: ChatController, assistant: FakeAssistant, capsys: pytest.CaptureFixture[str]
+    controller: ChatController, page: OpenPage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
     asked = await last(act_in_chat(controller, "ask-empty-trash", "", Tab("s1"), "tab"))
@@ -92,25 +83,25 @@ async def test_the_trash_is_emptied_after_one_question_that_says_how_many(
     assert action("empty-trash", "1") in str(asked["dialog"])
     done = await last(act_in_chat(controller, "empty-trash", "1", Tab("s1"), "tab"))
     assert "1 conversation is gone for good" in capsys.readouterr().out
-    assert (done["dialog"], assistant.conversations.in_trash) == ("", {})
+    assert (done["dialog"], page.assistant.conversations.trashed()) == ("", [])
 
 
 async def test_a_trash_that_grew_since_the_question_is_asked_about_again(
-    controller: ChatController, assistant: FakeAssistant
+    controller: ChatController, page: OpenPage
 ) -> None:
     await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
     asked = await last(act_in_chat(controller, "empty-trash", "7", Tab("s1"), "tab"))
     assert QUESTION in str(asked["dialog"])
-    assert list(assistant.conversations.in_trash) == ["trip"]
+    assert [session.session_id for session in page.assistant.conversations.trashed()] == ["trip"]
 
 
 async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(controller: ChatController) -> None:
     await last(act_in_chat(controller, "trash-session", "trip", Tab("s1"), "tab"))
-    found = await last(act_in_chat(controller, "open-message", "trip old-1-question", Tab("s1"), "tab"))
+    found = await last(act_in_chat(controller, "open-message", "trip trip-1-question", Tab("s1"), "tab"))
     assert "Restore it to read it" in str(found["dialog"])
-    assert action("restore-session", "trip old-1-question") in str(found["dialog"])
+    assert action("restore-session", "trip trip-1-question") in str(found["dialog"])
     shown, *_ = [
-        one async for one in act_in_chat(controller, "restore-session", "trip old-1-question", Tab("s1"), "tab")
+        one async for one in act_in_chat(controller, "restore-session", "trip trip-1-question", Tab("s1"), "tab")
     ]
     drawn = shown["transcript"]
     assert isinstance(drawn, DrawnTranscript)
@@ -125,14 +116,16 @@ async def test_an_unknown_conversation_is_refused(controller: ChatController, na
 
 
 def test_titles_are_shown_as_text() -> None:
-    hostile = [FakeSession("a", "<b>x</b>", "2026-11-30T13:00:00+00:00")]
+    hostile = [SessionSummary("a", "owner", "<b>x</b>", "2026-11-30T13:00:00+00:00", has_file=True)]
     for html in (sessions_html(hostile, "a", NOW, 1), trash_html(hostile, NOW, "<i>?")):
         assert "<b>x" not in html
         assert "<i>" not in html
 
 
 def test_very_many_conversations_are_counted_and_not_drawn() -> None:
-    many = [FakeSession(str(number), "", "2026-11-30T13:00:00+00:00") for number in range(250)]
+    many = [
+        SessionSummary(str(number), "owner", "", "2026-11-30T13:00:00+00:00", has_file=True) for number in range(250)
+    ]
     assert "50 older ones" in sessions_html(many, "", NOW)
     assert "50 older ones" in trash_html(many, NOW)
     assert "The trash is empty" in trash_html([], NOW)

@@ -11,7 +11,7 @@ from assistant.ui.chat.transcript_window import (
     place_of_folded,
     place_of_message,
 )
-from tests.fakes.conversation import compaction
+from tests.ui.sample_events import compaction
 
 
 def turns(count: int) -> list[Entry]:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
+from assistant.assembly.home import open_store
 from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, Receipt
 from assistant.memory.forget.places import ForgetPlace, Gone, PlaceKind
 from assistant.memory.log import Origin
@@ -19,7 +20,7 @@ from assistant.ui.memory.forget_panel import (
     words_html,
     words_of,
 )
-from tests.fakes.conversation import fake_assistant
+from tests.fakes.home import home_settings
 
 EXACT = ForgetItem(
     "my cat is ada",
@@ -88,10 +89,10 @@ def test_a_receipt_says_what_went_where() -> None:
 
 
 def test_the_words_of_a_change_are_what_it_wrote_or_what_it_took(home: Path) -> None:
-    assistant = fake_assistant(home)
-    added = assistant.notes.add_lines("USER.md", "Pets", ["My cat is Ada.", "It is grey."], Origin("assistant", "s1"))
+    notes = open_store(home_settings(home)).notes
+    added = notes.add_lines("USER.md", "Pets", ["My cat is Ada.", "It is grey."], Origin("assistant", "s1"))
     assert added is not None
     assert words_of(added) == "- My cat is Ada.\n- It is grey."
-    undone = assistant.notes.undo(added.change_id, "owner")
+    undone = notes.undo(added.change_id, "owner")
     assert undone is not None
     assert words_of(undone) == words_of(added)

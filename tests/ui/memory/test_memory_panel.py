@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,15 @@ from assistant.models.scripted import ScriptedModel
 from assistant.ui.memory.memory_panel import MemoryController, MemoryUpdate
 from assistant.ui.memory.open_files import OpenFile, is_edited
 from assistant.ui.server.loading import Loaded
-from tests.fakes.conversation import fake_assistant
 from tests.fakes.home import scripted_assistant
+from tests.ui.open_page import open_page
 
 
 @pytest.fixture
-def loaded(home: Path) -> Loaded:
+async def loaded(home: Path) -> AsyncGenerator[Loaded]:
     """An assistant with three memory files and two notes."""
-    return Loaded(fake_assistant(home), len)
+    async with open_page(home) as page:
+        yield Loaded(page.assistant, len)
 
 
 @pytest.fixture

@@ -1,23 +1,25 @@
-"""Real servers on loopback, with an assistant that is there at once."""
+"""Real servers on loopback, with the built-in assistant behind them."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from functools import partial
 
 import httpx
 import pytest
 
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, build, start
+from assistant.ui.people import open_person
 from assistant.ui.server.listener import Listener, listen
 from assistant.ui.server.site import Site
 from assistant.ui.server.user_sessions import UserSessions
 from assistant.ui.server.visitors import person_asking
-from tests.fakes.conversation import fake_assistant, opened
 
+QUIET = {"provider": "offline", "embedder": "none", "memory_store_backend": "local"}
+"""The built-in assistant, with words alone."""
 ServePage = Callable[[Settings], httpx.Client]
 
 
@@ -37,13 +39,13 @@ def site_of(settings: Settings) -> Site:
 
 
 @pytest.fixture
-def serve_page(home: Path) -> Iterator[ServePage]:
+def serve_page() -> Iterator[ServePage]:
     """Serves pages until the test ends; a client keeps cookies as a browser does, with redirects left to the test."""
     servers: list[PageServer] = []
     clients: list[httpx.Client] = []
 
     def serve(settings: Settings) -> httpx.Client:
-        server = start(settings, lambda *_: opened(fake_assistant(home)))  # type: ignore[arg-type,return-value]
+        server = start(settings, partial(open_person, settings.model_copy(update=QUIET)))
         servers.append(server)
         clients.append(httpx.Client(base_url=server.url.replace("localhost", "127.0.0.1"), timeout=30))
         return clients[-1]

@@ -10,6 +10,7 @@ import gradio as gr
 import pytest
 
 from assistant.errors import PalimpsestError
+from assistant.models.scripted import ScriptedModel
 from assistant.ui.server.loading import Loaded, Loading
 from assistant.ui.server.user_sessions import (
     AWAY_SECONDS,
@@ -18,7 +19,8 @@ from assistant.ui.server.user_sessions import (
     SILENT_AWAY_SECONDS,
     UserSessions,
 )
-from tests.fakes.conversation import fake_assistant
+from tests.fakes.home import scripted_assistant
+from tests.ui.open_page import held
 
 
 def asking(person: str, tab: str = "") -> gr.Request:
@@ -43,13 +45,14 @@ class House:
         self.users = UserSessions(person_of, self.keep_open, lambda: self.now)
 
     async def keep_open(self, person: str, loading: Loading) -> None:
-        """An assistant that is there at once."""
+        """An assistant whose answers begin and do not end."""
         if person == "nobody":
             raise OSError("no space left")
         self.told.append(f"{person} opened")
-        loading.finish(Loaded(fake_assistant(self.home / person), len))  # type: ignore[arg-type]
         try:
-            await asyncio.Event().wait()
+            async with scripted_assistant(self.home / person, ScriptedModel([held(asyncio.Event())])) as assistant:
+                loading.finish(Loaded(assistant, len))
+                await asyncio.Event().wait()
         finally:
             await self.may_close.wait()
             self.told.append(f"{person} closed")

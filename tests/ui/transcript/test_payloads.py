@@ -26,7 +26,7 @@ from assistant.ui.chat.render import CardEntry, render_entry
 from assistant.ui.transcript.growing_text import GrowingText, grown, whole
 from assistant.ui.transcript.highlighting import CODE_CLASSES
 from assistant.ui.transcript.typed_text import typed_html
-from tests.fakes.conversation import compaction
+from tests.ui.sample_events import compaction
 
 ATTACKS = (
     "<script>x()</script>",
