@@ -8,11 +8,14 @@ import sys
 def main() -> int:
     """Serve the page until the process is told to end; returns the exit code."""
     from assistant.cli.streams import open_streams
-    from assistant.config.settings import load_settings, set_language
+    from assistant.config.own_process import forbid_inspection
+    from assistant.config.settings import hide_keys, load_settings, set_language
     from assistant.config.words import speak
     from assistant.errors import PalimpsestError
 
     open_streams()
+    forbid_inspection()
+    hide_keys()
     speak(set_language())
     try:
         settings = load_settings()

@@ -56,6 +56,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own, not made yet; PALIMPSEST_HOME names it."""
     folder = tmp_path / "home"
     monkeypatch.setenv("PALIMPSEST_HOME", str(folder))
+    # A command line that runs in this process takes the keys out of the environment for good.
+    monkeypatch.setattr("assistant.config.variables._taken", {})
     return folder
 
 

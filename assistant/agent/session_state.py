@@ -46,7 +46,6 @@ from assistant.storage.journal.rows import (
 )
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.sessions.sessions import Sessions
-from assistant.storage.sessions.stream_draft import StreamDraft
 from assistant.storage.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
@@ -77,7 +76,7 @@ class SessionState:
         self._clock = clock
         self._set_language: Language | None = set_language
         self._known_pins: dict[BlockKey, Pin] = {}
-        self.draft = StreamDraft(workspace.draft_path(session.session_id))
+        self.draft = sessions.draft(session.session_id)
         """What is streamed now, for the case of a kill."""
         self.agent_state.session_id = session.session_id
         self._swap(session)

@@ -77,7 +77,7 @@ class Assistant:
         """Says who owns the home where this process does not."""
         self._read_settings = read_settings or partial(load_settings, home.settings.home)
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
-        models = Models(model, compactor, TokenCounter(model.vocabulary))
+        models = self._with_hidden_keys(model, compactor)
         servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
         servers.on_notice.append(self._emit_server_notice)
         self._factory = ConversationFactory(home.settings, models, home.store, home.index, servers, self._flush_later)
@@ -172,7 +172,7 @@ class Assistant:
                 self.store.refused_parts.forget(found.title)
         _leave_out_refused(self.store.refused_parts, model, compactor)
         await self.close()
-        self._factory.use(settings, Models(model, compactor, TokenCounter(model.vocabulary)))
+        self._factory.use(settings, self._with_hidden_keys(model, compactor))
         self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
         self.conversations.reopen(model.who_answers)
 
@@ -254,6 +254,11 @@ class Assistant:
             language=self._home_language,
             now=self.store.clock.now,
         )
+
+    def _with_hidden_keys(self, model: ChatModel, compactor: ChatModel | None) -> Models:
+        for one in filter(None, (model, compactor)):
+            one.hide(self.store.known.mask_bytes)
+        return Models(model, compactor, TokenCounter(model.vocabulary))
 
     def _flush_later(self, compaction: CompactionRecord) -> None:
         self.flushes.start(compaction)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.toolkit import AgentTools, build_toolkit
 from assistant.agent.window import ContextWindow
 from assistant.assembly.home import Store
-from assistant.assembly.known_keys import known_secrets
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
@@ -109,7 +107,7 @@ class ConversationFactory:
     def open(self, session: Session) -> Conversation:
         """The conversation of a session, with what was queued when it was closed."""
         state = self._state_of(session)
-        events = EventLog()
+        events = EventLog(self._store.known.mask)
         memory = self._memory_for(state)
         tools = self._tools_for(state, memory, events)
         window = self._window_for(state, tools, events)
@@ -147,9 +145,8 @@ class ConversationFactory:
             own_tools=memory.for_model() if self.has_memory_tools else [],
             outside=self._outside,
         )
-        known = known_secrets(self.settings, os.environ)
         rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
-        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader, known)
+        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader, self._store.known)
 
     def _tool_backend(self, state: SessionState) -> ToolBackend:
         workspace, notes = state.workspace, self._store.notes

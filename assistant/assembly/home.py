@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from assistant.assembly.known_keys import KeySource
 from assistant.config.clock import Clock
 from assistant.config.settings import Settings
 from assistant.conversation.trash import Trash
@@ -30,7 +31,7 @@ from assistant.storage.ownership import HomeOwnership
 from assistant.storage.refused_parts import RefusedParts
 from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
-from assistant.text.redaction import mask_secrets
+from assistant.text.known_secrets import KnownSecrets
 
 _LEFT_OVER_SECONDS = 3_600.0
 """A program beside this one may be writing; no file takes it that long."""
@@ -53,6 +54,8 @@ class Store:
     places: Places
     forget_files: ForgetFiles
     refused_parts: RefusedParts
+    known: KnownSecrets
+    """What takes the values of keys out of all that this home keeps, sends and shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +113,26 @@ def open_store(settings: Settings) -> Store:
     clock = Clock(settings)
     workspace = Workspace(settings.home)
     workspace.create(settings.program_language)
-    journal = Journal(workspace, clock.now)
-    sessions = Sessions(workspace, journal, clock.now)
+    known = KnownSecrets(KeySource(settings).values)
+    journal = Journal(workspace, clock.now, known)
+    sessions = Sessions(workspace, journal, clock.now, known=known)
     memory_log = MemoryLog(workspace.memory_log_path)
     forgotten = ForgottenLines(workspace.forgotten_path, journal.said_since)
-    notes = Notes(workspace, memory_log, clock.now, forgotten)
+    notes = Notes(workspace, memory_log, clock.now, forgotten, known)
     places = Places(workspace, journal, sessions, memory_log, notes)
     return Store(
         workspace=workspace,
         clock=clock,
         journal=journal,
         sessions=sessions,
-        artifacts=Artifacts(workspace),
+        artifacts=Artifacts(workspace, known),
         memory_log=memory_log,
         notes=notes,
-        admission=Admission(notes, WaitingLines(workspace.waiting_path), journal, clock.now),
+        admission=Admission(notes, WaitingLines(workspace.waiting_path, known), journal, clock.now),
         places=places,
         forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
         refused_parts=RefusedParts(workspace.refused_parts_path, clock.now),
+        known=known,
     )
 
 
@@ -150,7 +155,7 @@ def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryInd
         embedder,
         read_dialog,
         store.clock.now,
-        mask=lambda text: mask_secrets(text).text,
+        mask=lambda text: store.known.mask_all(text).text,
         on_change=lambda names: _note_outside_changes(store.notes, names),
     )
 

@@ -3,51 +3,94 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from dotenv import dotenv_values
 from pydantic import SecretStr
 
 from assistant.config.settings import Settings
+from assistant.config.variables import environment, names_a_key
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import SECRET_FILES
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_texts import texts_of
-from assistant.text.known_secrets import KnownSecrets
 
-_KEY_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _BEARER = re.compile(r"(?:bearer|basic|token)\s+", re.IGNORECASE)
 _PLAIN = re.compile(r"https?://[^@]*|[a-z./-]+")
 """A name, a path or an address among the texts of mcp.json is no secret."""
 
-
-def known_secrets(settings: Settings, environment: Mapping[str, str]) -> KnownSecrets:
-    """The secrets of one home, with those of the environment."""
-    return KnownSecrets([*_set(settings), *_in_files(settings.home), *_named(environment)])
+Signature = tuple[tuple[int, int] | None, ...]
 
 
-def _set(settings: Settings) -> Iterator[str]:
-    for name in type(settings).model_fields:
-        value: object = getattr(settings, name)
-        if isinstance(value, SecretStr):
-            yield value.get_secret_value()
+class KeySource:
+    """The values of all keys of one home; a key that comes into a file while the program runs is known from then on."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        env_name, mcp_name = SECRET_FILES
+        self._env_paths = [folder / env_name for folder in dict.fromkeys((settings.home, Path.cwd()))]
+        self._mcp_path = settings.home / mcp_name
+        self._signature: Signature | None = None
+        self._values: frozenset[str] = frozenset()
+
+    def values(self) -> frozenset[str]:
+        """The values as they are now; the same object while no file has changed."""
+        signature = tuple(_state_of(path) for path in (*self._env_paths, self._mcp_path))
+        if signature != self._signature:
+            self._values = frozenset([*self._set(), *self._in_files(), *_named(dict(environment()))])
+            self._signature = signature
+        return self._values
+
+    def _set(self) -> Iterator[str]:
+        for name in type(self._settings).model_fields:
+            value: object = getattr(self._settings, name)
+            if name == "users":
+                yield from (account.password_hash for account in self._settings.accounts)
+            elif isinstance(value, SecretStr):
+                yield value.get_secret_value()
+
+    def _in_files(self) -> Iterator[str]:
+        for path in self._env_paths:
+            yield from _named(_env_values(path))
+        try:
+            listed = parse_json(read_any_text(self._mcp_path))
+        except ValueError:
+            return
+        servers = listed.get("mcpServers") if isinstance(listed, dict) else None
+        for server in servers.values() if isinstance(servers, dict) else ():
+            for part in (server.get("env"), server.get("headers")) if isinstance(server, dict) else ():
+                yield from (_BEARER.sub("", text) for text in texts_of(part) if not _PLAIN.fullmatch(text))
 
 
-def _in_files(home: Path) -> Iterator[str]:
-    env_name, mcp_name = SECRET_FILES
-    for folder in (home, Path.cwd()):
-        if (folder / env_name).is_file():
-            yield from _named({name: value or "" for name, value in dotenv_values(folder / env_name).items()})
+def _state_of(path: Path) -> tuple[int, int] | None:
     try:
-        listed = parse_json(read_any_text(home / mcp_name))
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _env_values(path: Path) -> dict[str, str]:
+    try:
+        return {name: value or "" for name, value in dotenv_values(path, encoding="utf-8").items()}
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def _named(values: dict[str, str]) -> Iterator[str]:
+    for name, value in values.items():
+        if names_a_key(name):
+            yield value
+        elif "://" in value and "@" in value:
+            yield from _passwords(value)
+
+
+def _passwords(address: str) -> Iterator[str]:
+    """The password in an address, such as that of a proxy."""
+    try:
+        password = urlsplit(address).password
     except ValueError:
         return
-    servers = listed.get("mcpServers") if isinstance(listed, dict) else None
-    for server in servers.values() if isinstance(servers, dict) else ():
-        for part in (server.get("env"), server.get("headers")) if isinstance(server, dict) else ():
-            yield from (_BEARER.sub("", text) for text in texts_of(part) if not _PLAIN.fullmatch(text))
-
-
-def _named(values: Mapping[str, str]) -> Iterator[str]:
-    yield from (value for name, value in values.items() if _KEY_NAME.search(name))
+    yield from {password, unquote(password)} if password else ()

@@ -6,18 +6,20 @@ import json
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Literal
 
 from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import open_servers
 from assistant.assembly.home import open_store
+from assistant.assembly.known_keys import KeySource
 from assistant.config.settings import Settings, variables_of
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
 from assistant.models.chat_model import connect_available
 from assistant.storage.workspace import Workspace
+from assistant.text.known_secrets import KnownSecrets
 
 MCP_SECONDS = 20.0
 """How long the servers of mcp.json may take to start."""
@@ -35,7 +37,8 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """Everything that was looked at, in the order a person would ask."""
-    return [
+    known = KnownSecrets(KeySource(settings).values)
+    found = [
         Finding("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         Finding("packages", "ok", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
         _home(settings),
@@ -44,6 +47,8 @@ async def examine(settings: Settings) -> list[Finding]:
         _search_tool(),
         _vocabulary(),
     ]
+    # A server of mcp.json may repeat in its error what it was given.
+    return [replace(finding, text=known.mask(finding.text)) for finding in found]
 
 
 def findings_text(findings: list[Finding]) -> str:

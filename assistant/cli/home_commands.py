@@ -73,7 +73,7 @@ def run_export(settings: Settings, options: argparse.Namespace) -> int:
         raise WrongUseError("Say which: --session ID, or --all.")
     store = open_store(settings)
     ids = [options.session] if options.session else [summary.session_id for summary in store.sessions.list()]
-    lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now())
+    lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now(), store.known)
     if options.out is None:
         for line in lines:
             sys.stdout.buffer.write(encode(line) + b"\n")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.own_process import forbid_inspection
-from assistant.config.settings import Settings, load_settings, set_language
+from assistant.config.settings import Settings, hide_keys, load_settings, set_language
 from assistant.config.words import speak
 from assistant.errors import PalimpsestError, SessionNotFoundError, WrongUseError
 from assistant.messages.events import (
@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use, 3 waiting for an approval."""
     open_streams()
     forbid_inspection()
+    hide_keys()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _end_politely)
     speak(set_language())

@@ -6,7 +6,7 @@ import difflib
 import ipaddress
 import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -15,10 +15,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from assistant.config.accounts import Account, read_accounts
 from assistant.config.plain_reasons import plain_reason
+from assistant.config.variables import environment, take_keys
 from assistant.config.words import Language, say
 from assistant.errors import SettingsError
 
@@ -133,6 +134,18 @@ class Settings(BaseSettings):
     space_host: str = Field("", validation_alias="SPACE_HOST")
     """Public host name of the Space; set by the platform."""
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The usual sources; the environment is read with the keys that were taken out of it."""
+        return init_settings, _Environment(settings_cls), dotenv_settings
+
     @field_validator("*", mode="before")
     @classmethod
     def _without_what_was_pasted_with_it(cls, value: object) -> object:
@@ -217,6 +230,13 @@ class Settings(BaseSettings):
         return bool(self.space_id)
 
 
+class _Environment(EnvSettingsSource):
+    """The variables of this process, those with keys too."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in environment().items() if value}
+
+
 def load_settings(home: Path | None = None) -> Settings:
     """The settings of this process; `home` (a command-line flag) wins over PALIMPSEST_HOME.
 
@@ -229,10 +249,10 @@ def load_settings(home: Path | None = None) -> Settings:
     try:
         if file.is_file():
             in_file = dotenv_values(file, encoding="utf-8")
-        _refuse_unknown_names([*os.environ, *in_file])
+        _refuse_unknown_names([*environment(), *in_file])
         return Settings(_env_file=file, _env_file_encoding="utf-8", **values)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise _first_error(error, {name.upper() for name in (*os.environ, *in_file)}) from None
+        raise _first_error(error, {name.upper() for name in (*environment(), *in_file)}) from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(str(file), say("settings", "unreadable_settings", reason=plain_reason(error))) from None
 
@@ -248,7 +268,7 @@ def variables_of(home: Path) -> dict[str, str]:
         in_file = dotenv_values(home / ".env", encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         in_file = {}
-    return {**{name: value for name, value in in_file.items() if value is not None}, **os.environ}
+    return {**{name: value for name, value in in_file.items() if value is not None}, **environment()}
 
 
 def variable_names(field: str) -> tuple[str, ...]:
@@ -260,6 +280,12 @@ def variable_names(field: str) -> tuple[str, ...]:
             return (name,)
         case _:
             return (f"{PREFIX}{field.upper()}",)
+
+
+def hide_keys() -> None:
+    """Take all keys out of the environment of this process; settings are read with them as before."""
+    secret = [name for name, field in Settings.model_fields.items() if field.annotation is SecretStr]
+    take_keys(frozenset(variable for name in secret for variable in variable_names(name)))
 
 
 def default_home() -> Path:

@@ -223,7 +223,7 @@ class Conversation:
 
     def emit_kept(self, event: Event) -> None:
         """Emit something to every reader, those who come later too, as long as this process runs."""
-        self._kept.append(event)
+        self._kept.append(self._events.masked(event))
         self.emit(event)
 
     @property

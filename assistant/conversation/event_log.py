@@ -7,7 +7,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
-from assistant.messages.events import Event
+from assistant.messages.events import Event, with_texts_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,9 @@ class NumberedEvent:
 class EventLog:
     """Append-only; readers wait for what is new. Belongs to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, mask: Callable[[str], str] = str) -> None:
+        """`mask` takes secrets out of all that is told."""
+        self._mask = mask
         self._events: list[Event] = []
         self._first_number = 0
         self._changed = asyncio.Event()
@@ -35,8 +37,12 @@ class EventLog:
 
     def emit(self, event: Event) -> None:
         """Append an event and wake every reader."""
-        self._events.append(event)
+        self._events.append(self.masked(event))
         self.wake()
+
+    def masked(self, event: Event) -> Event:
+        """The event as every reader gets it."""
+        return with_texts_changed(event, self._mask)
 
     def wake(self) -> None:
         """Let every reader look again: something it waits for may be over without an event."""

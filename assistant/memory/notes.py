@@ -18,8 +18,9 @@ from assistant.memory.merge import merge
 from assistant.storage.atomic_io import hold_lock, read_plain_file, replace_file
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import decode_text, encode, storable
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 from assistant.text.labels import with_labels_filled
-from assistant.text.redaction import MaskedText, mask_secrets
+from assistant.text.redaction import MaskedText
 
 OUTSIDE_WRITER = "outside"
 """`writer` of a change that was made in an editor or by another program."""
@@ -51,13 +52,17 @@ class Notes:
         log: MemoryLog,
         now: Callable[[], datetime],
         forgotten: ForgottenLines | None = None,
+        known: KnownSecrets = NO_KNOWN_SECRETS,
     ) -> None:
         """`now` is zone-aware. Names are those of `Workspace.memory_path`, which refuses all others.
+
+        The values of `known` are masked like anything that has the shape of a secret.
 
         A forgotten line is written, and no longer forgotten, when the person writes it; any other writer is refused.
         """
         self._workspace = workspace
         self._forgotten = forgotten
+        self._known = known
         self.log = log
         """Every change of every file."""
         self._now = now
@@ -100,7 +105,7 @@ class Notes:
         path = self._workspace.memory_path(name)
         if lines and not (lines := self._unforgotten(given := lines, writer)):
             raise ForgottenError(given[0])
-        masked = mask_secrets(_writable("\n".join(lines)))
+        masked = self._known.mask_all(_writable("\n".join(lines)))
         with _writing(path):
             content = _content(name, path)
             text = decode_text(content).text
@@ -160,7 +165,7 @@ class Notes:
         """
         decoded = decode_text(content)
         text = _writable(text)
-        masked = mask_secrets(text)
+        masked = self._known.mask_all(text)
         if kinds is None:
             text, kinds = masked.text, masked.kinds
         if text == decoded.text:
@@ -185,7 +190,7 @@ class Notes:
         decoded = decode_text(content)
         original = None if decoded.is_utf8 else content
         # What somebody else wrote into the file stays there; the log alone is masked.
-        masked = MaskedText(mask_secrets(decoded.text).text, ())
+        masked = MaskedText(self._known.mask_all(decoded.text).text, ())
         change = self._record(name, masked, content, Origin(OUTSIDE_WRITER), original)
         return change if digest else None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.storage.atomic_io import hold_lock, replace_text
-from assistant.text.redaction import mask_secrets
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 MAX_WAITING = 200
 """The oldest lines go where more would wait."""
@@ -37,7 +37,9 @@ _LINES: TypeAdapter[tuple[WaitingLine, ...]] = TypeAdapter(tuple[WaitingLine, ..
 class WaitingLines:
     """The waiting lines of one home, oldest first. Safe to use from several processes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, known: KnownSecrets = NO_KNOWN_SECRETS) -> None:
+        """The values of `known` never come into the file."""
+        self._known = known
         self._path = path
 
     def all(self) -> tuple[WaitingLine, ...]:
@@ -49,7 +51,7 @@ class WaitingLines:
 
     def add(self, line: WaitingLine) -> bool:
         """Let a line wait, masked of secrets; False where the same line waits already."""
-        masked = replace(line, text=mask_secrets(line.text).text)
+        masked = replace(line, text=self._known.mask_all(line.text).text)
         with hold_lock(self._path):
             known = self.all()
             if any((other.path, other.text) == (masked.path, masked.text) for other in known):

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
 
 FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", "awaiting_approval"]
 ToolState = Literal["success", "error", "denied", "interrupted"]
@@ -257,6 +260,15 @@ Event = (
     | TurnFinished
     | TurnFailed
 )
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+
+
+def with_texts_changed(event: Event, change: Callable[[str], str]) -> Event:
+    """The event as it is after `change` of all its texts, which gets and gives them inside of a line of JSON."""
+    line = event_line(event)
+    changed = change(line)
+    return event if changed == line else _EVENT.validate_json(changed)
 
 
 def event_line(event: Event) -> str:

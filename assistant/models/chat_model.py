@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
@@ -98,6 +98,11 @@ class ChatModel:
         """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
         if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
             self.model.leave_out([part for part in REQUEST_PARTS if part in names], on_refused)
+
+    def hide(self, mask: Callable[[bytes], bytes]) -> None:
+        """Send nothing from now on that `mask` takes out of a request."""
+        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+            self.model.hide(mask)
 
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""

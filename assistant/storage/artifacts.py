@@ -11,6 +11,7 @@ from assistant.config.words import say
 from assistant.errors import WorkspaceError
 from assistant.storage.atomic_io import read_plain_file, replace_text
 from assistant.storage.workspace import Workspace
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 ARTIFACT_ID_KEY = "artifact_id"
 """Where a tool result's `metadata` names its full text."""
@@ -21,7 +22,9 @@ _ARTIFACT_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
 class Artifacts:
     """`tool_result/<uuid>.txt` of one workspace."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, known: KnownSecrets = NO_KNOWN_SECRETS) -> None:
+        """The values of `known` never come into a file."""
+        self._known = known
         self._folder = workspace.tool_result_folder
 
     def store(self, text: str) -> str:
@@ -32,7 +35,7 @@ class Artifacts:
 
     def store_as(self, artifact_id: str, text: str) -> None:
         """Keep `text` under an id that the caller made."""
-        replace_text(self.path(artifact_id), text)
+        replace_text(self.path(artifact_id), self._known.mask(text))
 
     def read(self, artifact_id: str) -> str:
         """The full text. Raises `WorkspaceError` when it is not there any more."""

@@ -19,7 +19,7 @@ from assistant.storage.sessions.session_file import Session, session_bytes, sess
 from assistant.storage.sessions.sessions import Sessions
 from assistant.text.encoding import encode
 from assistant.text.json_texts import map_texts
-from assistant.text.redaction import mask_secrets
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 EXPORT_VERSION = 1
 
@@ -67,7 +67,12 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(Annotated[_Line, Field(discriminator="ki
 
 
 def export_lines(
-    sessions: Sessions, journal: Journal, artifacts: Artifacts, session_ids: Sequence[str], now: datetime
+    sessions: Sessions,
+    journal: Journal,
+    artifacts: Artifacts,
+    session_ids: Sequence[str],
+    now: datetime,
+    known: KnownSecrets = NO_KNOWN_SECRETS,
 ) -> Iterator[str]:
     """The file, line by line: a header, then each conversation with all its rows and full tool results.
 
@@ -76,17 +81,17 @@ def export_lines(
     yield _json({"kind": "palimpsest", "version": EXPORT_VERSION, "at": now.isoformat(timespec="seconds")})
     for session_id in session_ids:
         session = replace(sessions.load(session_id), agent_state={})
-        yield _json({"kind": "session", "session": _masked(json.loads(session_bytes(session)))})
+        yield _json({"kind": "session", "session": _masked(json.loads(session_bytes(session)), known)})
         rows = journal.rows(session_id, include_dropped=True)
         for row in rows:
-            yield _json({"kind": "row", "row": _masked(json.loads(row_line(row)))})
+            yield _json({"kind": "row", "row": _masked(json.loads(row_line(row)), known)})
         for artifact_id in artifact_ids_of(rows):
             try:
                 text = artifacts.read(artifact_id)
             except WorkspaceError:
                 # Its days are over.
                 continue
-            yield _json({"kind": "tool_result", "artifact_id": artifact_id, "text": mask_secrets(text).text})
+            yield _json({"kind": "tool_result", "artifact_id": artifact_id, "text": known.mask_all(text).text})
 
 
 def read_export(lines: Iterable[bytes]) -> list[ExportedSession]:
@@ -156,9 +161,9 @@ def _check_version(version: int) -> None:
         raise SessionError(say("storage", "newer_export", version=version))
 
 
-def _masked(value: object) -> object:
+def _masked(value: object, known: KnownSecrets) -> object:
     # A secret in the arguments of a call is known by the name before it, so these are looked at as one text.
-    return map_texts(value, lambda text: mask_secrets(text).text, reads_inner=False)
+    return map_texts(value, lambda text: known.mask_all(text).text, reads_inner=False)
 
 
 def _json(value: object) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.assembly.known_keys import known_secrets
+from assistant.assembly.known_keys import KeySource
 from assistant.messages.blocks import block_text
 from assistant.messages.events import ToolFinished, ToolOutput
 from assistant.models.scripted import ScriptedModel
 from assistant.storage.journal.rows import BlockRow
-from assistant.text.known_secrets import KNOWN_SECRET_MARK
+from assistant.text.known_secrets import KNOWN_SECRET_MARK, KnownSecrets
 from tests.fakes.home import call, home_settings, say, scripted_assistant, text
 
 ENV_KEY, MCP_KEY, OWN_KEY = "plain-env-value-4711", "plain-mcp-value-0815", "plain-own-value-2342"
@@ -25,14 +25,25 @@ def write_secrets(home: Path) -> None:
     (home / "mcp.json").write_text(json.dumps({"mcpServers": {"web": {**server, "disabled": True}}}), encoding="utf-8")
 
 
-def test_keys_are_known_from_everywhere_and_other_values_are_left(home: Path) -> None:
+def test_keys_are_known_from_everywhere_and_other_values_are_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_secrets(home)
-    settings = home_settings(home, embedding_api_key=OWN_KEY)
-    known = known_secrets(settings, {"GITHUB_TOKEN": "plain-token-value-1", "EDITOR": "some-long-editor"})
-    for value in (ENV_KEY, MCP_KEY, OWN_KEY, "plain-token-value-1"):
+    monkeypatch.setenv("GITHUB_TOKEN", "plain-token-value-1")
+    monkeypatch.setenv("HTTPS_PROXY", "http://ada:proxy%2Dpass-1@proxy.example:3128")
+    monkeypatch.setenv("EDITOR", "some-long-editor")
+    password_hash = f"scrypt.16384.8.5.{'0a' * 16}.{'1b' * 32}"
+    known = KnownSecrets(KeySource(home_settings(home, embedding_api_key=OWN_KEY, users=f"ada:{password_hash}")).values)
+    for value in (ENV_KEY, MCP_KEY, OWN_KEY, "plain-token-value-1", "proxy%2Dpass-1", "proxy-pass-1", password_hash):
         assert known.mask(f"<{value}>") == f"<{KNOWN_SECRET_MARK}>"
-    for value in ("Plovdiv-on-Maritsa", "some-long-editor", "https://example.org"):
+    for value in ("Plovdiv-on-Maritsa", "some-long-editor", "https://example.org", "ada"):
         assert known.mask(value) == value
+
+
+def test_a_key_that_comes_into_a_file_is_known_from_then_on(home: Path) -> None:
+    home.mkdir(parents=True)
+    known = KnownSecrets(KeySource(home_settings(home)).values)
+    assert known.mask(ENV_KEY) == ENV_KEY
+    write_secrets(home)
+    assert known.mask(f"{ENV_KEY} {MCP_KEY}") == f"{KNOWN_SECRET_MARK} {KNOWN_SECRET_MARK}"
 
 
 @pytest.mark.parametrize("command", ["cat ../.e* ../m*.json", "cp ../.e* x.txt; cat x.txt ../m*.json"])

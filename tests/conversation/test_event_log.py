@@ -7,7 +7,7 @@ import gc
 from collections.abc import AsyncGenerator
 
 from assistant.conversation.event_log import EventLog, NumberedEvent
-from assistant.messages.events import Event, Notice
+from assistant.messages.events import Event, Notice, Recalled, RecalledLine, TurnFailed
 
 
 def notice(number: int) -> Event:
@@ -89,3 +89,14 @@ async def test_numbers_go_on_after_the_forgetting() -> None:
 
 async def _all(reader: AsyncGenerator[NumberedEvent]) -> list[NumberedEvent]:
     return [numbered async for numbered in reader]
+
+
+async def test_what_is_hidden_is_in_no_event() -> None:
+    log = EventLog(lambda text: text.replace("plain-key", "⟦masked⟧"))
+    log.emit(Recalled((RecalledLine("MEMORY.md", 1, "the plain-key", 0.9),)))
+    log.emit(TurnFailed("turn", "401: plain-key"))
+    told = [numbered.event for numbered in await take(log.follow(0), 2)]
+    assert told == [
+        Recalled((RecalledLine("MEMORY.md", 1, "the ⟦masked⟧", 0.9),)),
+        TurnFailed("turn", "401: ⟦masked⟧"),
+    ]

@@ -64,6 +64,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
             client_kwargs=self._line.client_arguments(),
         )
 
+    def hide(self, mask: Callable[[bytes], bytes]) -> None:
+        """Send no request from now on that `mask` has not gone over."""
+        self._line.mask = mask
+
     async def _call_api(
         self,
         model_name: str,
@@ -109,6 +113,10 @@ class DashScopeModel(DashScopeChatModel):
             client_kwargs=self._line.client_arguments(),
         )
 
+    def hide(self, mask: Callable[[bytes], bytes]) -> None:
+        """Send no request from now on that `mask` has not gone over."""
+        self._line.mask = mask
+
     async def _call_api(
         self,
         model_name: str,
@@ -143,6 +151,7 @@ class _Line:
     def __init__(self, name: str, base_url: str, api_key: str, max_reply_tokens: int) -> None:
         self.call_ids = CallIds()
         self.max_reply_tokens = max_reply_tokens
+        self.mask: Callable[[bytes], bytes] = bytes
         self.origin = f"{name} at {urlsplit(base_url).netloc}"
         self._habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
         self._refused: set[RequestPart] = set()
@@ -162,7 +171,7 @@ class _Line:
             # A proxy from the environment must not see what is said to a server on this machine.
             trust_env=not local,
             event_hooks={
-                "request": [adapted_requests(lambda: self._refused)],
+                "request": [adapted_requests(lambda: self._refused, lambda content: self.mask(content))],
                 "response": [regular_responses(lambda: self._habits)],
             },
         )

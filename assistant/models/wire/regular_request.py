@@ -11,15 +11,20 @@ from assistant.models.wire.regular_response import CHAT_PATH
 from assistant.models.wire.request_parts import RequestPart, without_parts
 
 
-def adapted_requests(refused: Callable[[], Collection[RequestPart]]) -> Callable[[httpx.Request], Awaitable[None]]:
-    """The hook for `event_hooks["request"]`; while nothing was refused, requests pass untouched."""
+def adapted_requests(
+    refused: Callable[[], Collection[RequestPart]], mask: Callable[[bytes], bytes]
+) -> Callable[[httpx.Request], Awaitable[None]]:
+    """The hook for `event_hooks["request"]`: no refused part, and nothing that `mask` hides, is sent."""
 
     async def adapt(request: httpx.Request) -> None:
-        parts = refused()
-        if not parts or not request.url.path.endswith(CHAT_PATH):
+        if not request.url.path.endswith(CHAT_PATH):
             return
-        body = json.loads(request.content)
-        content = json.dumps(without_parts(body, parts), ensure_ascii=False).encode()
+        content = request.content
+        if parts := refused():
+            content = json.dumps(without_parts(json.loads(content), parts), ensure_ascii=False).encode()
+        content = mask(content)
+        if content is request.content:
+            return
         request.headers["content-length"] = str(len(content))
         request.stream = httpx.ByteStream(content)
 

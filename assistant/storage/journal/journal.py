@@ -39,6 +39,7 @@ from assistant.storage.journal.rows import (
 )
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import encode
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 RECALL_SOURCE = "recall"
 """`source` of a hint block that holds recalled memory: it leaves with the turn and is told by a `RecalledRow` alone."""
@@ -62,10 +63,13 @@ class _SessionKeys:
 class Journal:
     """Appends to and reads the journal of one workspace. Safe to use from several threads and processes."""
 
-    def __init__(self, workspace: Workspace, now: Callable[[], datetime]) -> None:
-        """`now` is zone-aware: its date names the day file."""
+    def __init__(
+        self, workspace: Workspace, now: Callable[[], datetime], known: KnownSecrets = NO_KNOWN_SECRETS
+    ) -> None:
+        """`now` is zone-aware: its date names the day file. The values of `known` never come into a row."""
         self._folder = workspace.dialog_folder
         self._now = now
+        self._known = known
         self._guard = threading.RLock()
         self._sessions: dict[str, _SessionKeys] = {}
         self._list = JournalList(self._folder)
@@ -192,7 +196,7 @@ class Journal:
             new_rows = list(_without_repeats(missing, set()))
             if new_rows:
                 path = _file_to_append(self._folder, self._now())
-                _append(path, [row_line(row) for row in new_rows])
+                _append(path, [self._known.mask(row_line(row)) for row in new_rows])
         return [written_key(row.key) for row in new_rows if isinstance(row, BlockRow)]
 
     def _read_on(self, session_id: str) -> _SessionKeys:

@@ -14,7 +14,7 @@ from assistant.messages.blocks import BlockKey, Msg, TextBlock
 from assistant.storage.atomic_io import read_plain_file
 from assistant.text.encoding import encode
 from assistant.text.json_parsing import parse_json
-from assistant.text.redaction import mask_secrets
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 SESSION_VERSION = 1
 TITLE_CHARS = 60
@@ -161,13 +161,13 @@ def lock_name(session_id: str) -> str:
     return f".{_safe(session_id)}.lock"
 
 
-def title_from(text: str) -> str:
-    """The text on one line, 60 characters at most."""
-    line = " ".join(mask_secrets(text[:_TITLE_SOURCE_CHARS]).text.split())
+def title_from(text: str, known: KnownSecrets = NO_KNOWN_SECRETS) -> str:
+    """The text on one line, 60 characters at most, without a secret."""
+    line = " ".join(known.mask_all(text[:_TITLE_SOURCE_CHARS]).text.split())
     return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
 
 
-def title_of_messages(messages: list[Msg]) -> str:
+def title_of_messages(messages: list[Msg], known: KnownSecrets = NO_KNOWN_SECRETS) -> str:
     """The title that the first thing the person said makes; empty before that."""
     texts = (
         block.text
@@ -176,7 +176,7 @@ def title_of_messages(messages: list[Msg]) -> str:
         for block in message.content
         if isinstance(block, TextBlock) and block.text.strip()
     )
-    return title_from(next(texts, ""))
+    return title_from(next(texts, ""), known)
 
 
 def _safe(name: str) -> str:

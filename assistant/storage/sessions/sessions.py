@@ -38,7 +38,9 @@ from assistant.storage.sessions.session_file import (
     title_from,
     title_of_messages,
 )
+from assistant.storage.sessions.stream_draft import StreamDraft
 from assistant.storage.workspace import Workspace
+from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,19 @@ class Sessions:
     """The session files of one workspace, healed from its journal."""
 
     def __init__(
-        self, workspace: Workspace, journal: Journal, now: Callable[[], datetime], user_id: str = "owner"
+        self,
+        workspace: Workspace,
+        journal: Journal,
+        now: Callable[[], datetime],
+        user_id: str = "owner",
+        known: KnownSecrets = NO_KNOWN_SECRETS,
     ) -> None:
-        """`now` is zone-aware; `user_id` is whose conversations `create` makes."""
+        """`now` is zone-aware; `user_id` is whose conversations `create` makes.
+
+        The values of `known` are never saved.
+        """
+        self._known = known
+        self._workspace = workspace
         self._folder = workspace.sessions_folder
         self._trash = workspace.trash_folder
         self._journal = journal
@@ -78,7 +90,11 @@ class Sessions:
 
     def create(self, title: str = "") -> Session:
         """A new conversation; it stands on disk once it is saved."""
-        return Session(self._user_id, uuid.uuid4().hex, title_from(title), updated_at=self._at())
+        return Session(self._user_id, uuid.uuid4().hex, title_from(title, self._known), updated_at=self._at())
+
+    def draft(self, session_id: str) -> StreamDraft:
+        """Where what is streamed in a conversation is kept until it is in the journal."""
+        return StreamDraft(self._workspace.draft_path(session_id), self._known)
 
     def save(self, session: Session) -> None:
         """Put the session on disk as a whole; an error leaves the file as it was.
@@ -89,9 +105,9 @@ class Sessions:
         with self._guard:
             path = self._path_for(session)
             title = self._renamed.get(session.session_id, session.title)
-            session.title = title or title_of_messages(session.messages)
+            session.title = self._known.mask(title or title_of_messages(session.messages, self._known))
             session.updated_at = self._at()
-            replace_file(path, session_bytes(session))
+            replace_file(path, self._known.mask_bytes(session_bytes(session)))
 
     def load(self, session_id: str) -> Session:
         """The conversation, completed or rebuilt from the journal, with every call paired (but see `heal`).
@@ -142,16 +158,17 @@ class Sessions:
 
     def rename(self, session_id: str, title: str) -> None:
         """Give the conversation another title; a running one keeps it with its next save."""
+        title = title_from(title, self._known)
         with self._guard:
             path = self._find(session_id)
             self._refuse_newer(path)
             if path is None or read_session(path) is None:
                 session = self.load(session_id)
-                session.title = title_from(title)
+                session.title = title
                 self.save(session)
             else:
-                replace_file(path, retitled(path.read_bytes(), title_from(title)))
-            self._renamed[session_id] = title_from(title)
+                replace_file(path, retitled(path.read_bytes(), title))
+            self._renamed[session_id] = title
 
     def trash(self, session_id: str) -> None:
         """Delete the conversation: from the `deleted` row on it is gone, and its file waits in the trash."""
