@@ -30,20 +30,12 @@ BROAD_EXCEPT_ALLOWED = (
 # Records that are changed field by field (a result, a tally, a session), or hold a function beside their figures.
 MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "Session", "ChatModel", "_Rule", "CompressionJob")
 MAX_ARGUMENTS = 6
-LOW_ROOMS = ("index", "storage", "memory", "models", "compaction", "messages", "text", "config")
-# What they say is read in the page and the terminal, whose words are English, and never by a model.
-SPEAKS_TO_THE_PERSON = (
-    "assistant/compaction/notices.py",
-    "assistant/memory/forget/forgetter.py",
-    "assistant/memory/tidy.py",
-    "assistant/models/chat_model.py",
-    "assistant/models/connection_test.py",
-    "assistant/models/detect.py",
-    "assistant/models/connection_failures.py",
-    "assistant/models/failures.py",
-    "assistant/models/wire/answer_reader.py",
-)
-SENTENCE = re.compile(r"(?s)(?:\S+\s+){5,}\S*[^\W\d_][)’\"]?\.\s*\Z|.*[\u4e00-\u9fff].*。\s*\Z")
+WORDLESS_ROOMS = ("index", "storage", "memory", "models", "compaction", "messages", "text", "config", "errors.py")
+# What looks like a sentence and is none: lists of words that a text is compared with.
+WORD_LISTS = {
+    "assistant/index/text/terms.py": "words too common to search for",
+    "assistant/memory/word_forms.py": "forms of one word that count as the same",
+}
 GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "handler", "service", "misc"}
 LONG_LIVED = re.compile(
     r"(Client|Agent|Model|Store|Engine|Collection|Settings|Workspace|Journal|Sessions|Conversation|Blocks|Interface"
@@ -127,19 +119,41 @@ def test_nothing_long_lived_is_made_at_import() -> None:
     assert problems(made) == "", "objects are made and closed in assembly.py"
 
 
-def test_the_lower_rooms_hold_no_prose() -> None:
+def test_no_sentence_stands_in_python() -> None:
     sentences = (
         f"{file.name}:{line} {text!r}"
-        for file in python_files(*(f"assistant/{room}" for room in LOW_ROOMS))
-        if file.name not in SPEAKS_TO_THE_PERSON
-        for line, text in _sentences(file)
+        for file in python_files(*(f"assistant/{room}" for room in WORDLESS_ROOMS))
+        if file.name not in WORD_LISTS
+        for line, text in sentences_of(file.tree)
     )
-    assert problems(sentences) == "", "a sentence belongs into a file of prompts/, in both languages"
+    assert problems(sentences) == "", "a sentence belongs into a table of prompts/, in both languages; `say` takes it"
 
 
-def test_every_module_that_may_hold_prose_does() -> None:
+def test_every_list_of_words_is_one() -> None:
     files = {file.name: file for file in PACKAGE}
-    assert problems(name for name in SPEAKS_TO_THE_PERSON if not any(_sentences(files[name]))) == ""
+    assert problems(name for name in WORD_LISTS if not any(sentences_of(files[name].tree))) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('notice("Nothing to undo: none was made.")', ["Nothing to undo: none was made."]),
+        ('raise ModelError(f"{name} did not answer in time.")', ["{} did not answer in time."]),
+        ('WORDS = {"key": "the answer was too short"}', ["the answer was too short"]),
+        ('notice("没有可以撤销的压缩。")', ["没有可以撤销的压缩。"]),
+        ('"""A docstring of a module."""', []),
+        ('log.info("the turn of %s has ended", name)', []),
+        ('assert values, "a head is always an object"', []),
+        ('raise AssertionError("the last try returns or raises")', []),
+        ('ROWS = re.compile("one two three four")', []),
+        ('ROWS = "SELECT key FROM chunks WHERE id = ?"', []),
+        ('PATTERN = r"(?:please|can you|tell me) what it is"', []),
+        ('Outcome = Literal["asks for a key"]\nis_locked = outcome == "asks for a key"', []),
+        ('kind = "no models"', []),
+    ],
+)
+def test_a_sentence_is_told_from_what_nobody_reads(code: str, found: list[str]) -> None:
+    assert [text for _, text in sentences_of(ast.parse(code))] == found
 
 
 def test_nothing_is_left_unfinished() -> None:
@@ -238,28 +252,53 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
     return caught in ("", "Exception") or ("BaseException" in caught and not raises_again)
 
 
-def _sentences(file: SourceFile) -> Iterator[tuple[int, str]]:
-    """The texts that end like a sentence, but for those of docstrings, errors and the log."""
-    skipped: set[int] = set()
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            skipped.add(id(node.value))
-        elif isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _OWN_WORDS.search(ast.unparse(node.func))):
-            skipped.update(map(id, ast.walk(node)))
-    for node in ast.walk(file.tree):
+def sentences_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Texts of four words and more that somebody reads: no docstring, log line, pattern, query or tag."""
+    skipped = {id(part) for node in ast.walk(tree) for part in _unread(node)}
+    tags = {
+        element.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
+        for element in ast.walk(node.slice)
+        if isinstance(element, ast.Constant)
+    }
+    for node in ast.walk(tree):
         if id(node) in skipped:
             continue
         text = ""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         elif isinstance(node, ast.JoinedStr):
-            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
             skipped.update(map(id, ast.walk(node)))
-        if SENTENCE.match(text):
+        if text not in tags and _is_sentence(text):
             yield node.lineno, text
 
 
-_OWN_WORDS = re.compile(r"Error$|\b_?log(?:ger)?\.\w+$")
+def _unread(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Expr(value=ast.Constant() as docstring):
+            yield docstring
+        case ast.Call() if _UNREAD_CALL.search(ast.unparse(node.func)):
+            yield from ast.walk(node)
+        case ast.Assert(msg=ast.expr() as message):
+            yield from ast.walk(message)
+        case _:
+            pass
+
+
+def _is_sentence(text: str) -> bool:
+    if _CHINESE_SENTENCE.search(text):
+        return True
+    words = [word for word in text.split() if _WORD.fullmatch(word)]
+    return len(words) >= 4 and not _QUERY.match(text.strip()) and not _PATTERN_SIGN.search(text)
+
+
+_UNREAD_CALL = re.compile(r"\b_?log(?:ger)?\.\w+$|^re\.compile$|^_?compile\w*$|^AssertionError$|^TypeError$")
+_WORD = re.compile(r"[(\"'“‘«*]*[A-Za-z][A-Za-z'’-]*[)\"'”’»*.,:;!?…]*")
+_CHINESE_SENTENCE = re.compile(r"[\u4e00-\u9fff]{2}.*[。！？]\s*\Z", re.DOTALL)
+_QUERY = re.compile(r"SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA|AND \+|\w+(?:, \w+)+\Z")
+_PATTERN_SIGN = re.compile(r"\(\?|\\[bwsd]|\[\^")
 
 
 def _comments(file: SourceFile) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from assistant.config.prompts import language_of
+from assistant.config.words import say, spoken_language
 from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
 from assistant.index.found_lines import FoundLine, join_lines
@@ -270,7 +271,8 @@ class MemoryIndex:
             is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
             if is_on_server and not self._upkeep.is_meaning_open:
                 notice = self._upkeep.vector_notice
-                raise IndexingError(notice.text("en") if notice else "The vector server cannot be reached.")
+                reason = notice.text(spoken_language()) if notice else say("index", "vector_server_away")
+                raise IndexingError(reason)
             await self._upkeep.purge()
         finally:
             self._is_purging = False

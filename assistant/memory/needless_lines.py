@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from assistant.config.words import say
 from assistant.index.text.terms import every_term
 from assistant.memory.notes import Note
 from assistant.text.diff import diff_of_removal
@@ -17,6 +18,13 @@ from assistant.text.markdown import read_lines, without_bullet
 from assistant.text.passages import key_of
 
 TidyReason = Literal["says the same", "says nearly the same", "is newer", "says it, as the model reads it"]
+BY_THE_MODEL: TidyReason = "says it, as the model reads it"
+_REASON_KEYS: dict[TidyReason, str] = {
+    "says the same": "reason_same",
+    "says nearly the same": "reason_near",
+    "is newer": "reason_newer",
+    BY_THE_MODEL: "reason_model",
+}
 
 _NEAR = 0.8
 # Up to so many lines each is compared with each; in a longer file a word that very many share tells little of them.
@@ -47,6 +55,11 @@ class TidyProposal:
     def diff(self) -> str:
         """What accepting it would change, as a unified diff."""
         return diff_of_removal(self.name, self.line, self.text)
+
+    @property
+    def reason_text(self) -> str:
+        """The reason in the language of the program."""
+        return say("memory", _REASON_KEYS[self.reason])
 
 
 @dataclass(frozen=True, slots=True)

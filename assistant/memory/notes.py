@@ -10,6 +10,8 @@ from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import ConflictError, ForgottenError, WorkspaceError
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.line_edits import new_lines_of, with_line_replaced, with_lines_under
@@ -125,7 +127,7 @@ class Notes:
         """
         change = self.log.change(change_id)
         if change is None:
-            raise WorkspaceError(f"The memory log has no change {change_id!r}.")
+            raise WorkspaceError(say("memory", "no_change", change_id=change_id))
         path = self._workspace.memory_path(change.path)
         with _writing(path):
             content = _content(change.path, path)
@@ -235,7 +237,7 @@ def _writing(path: Path) -> Generator[None]:
         with hold_lock(path):
             yield
     except OSError as error:
-        raise WorkspaceError(f"{path.name} cannot be written: {error.strerror or error}.") from None
+        raise WorkspaceError(say("memory", "not_writable", name=path.name, reason=plain_reason(error))) from None
 
 
 def _content(name: str, path: Path) -> bytes:
@@ -244,13 +246,13 @@ def _content(name: str, path: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise WorkspaceError(f"{name} cannot be read: {error}") from None
+        raise WorkspaceError(say("memory", "not_readable", name=name, reason=plain_reason(error))) from None
 
 
 def _replaced(name: str, text: str, lines: str, replaces: str) -> str:
     without = with_line_replaced(text, replaces, [])
     if without is None:
-        raise WorkspaceError(f"{name} has no line {replaces!r}. Give one whole line as it stands there.")
+        raise WorkspaceError(say("memory", "no_line", name=name, replaces=replaces))
     return with_line_replaced(text, replaces, new_lines_of(without, [lines])) or ""
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from assistant.compaction.summary.summary import Ask
 from assistant.config.prompts import render
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.errors import ModelError
-from assistant.memory.needless_lines import TidyProposal, comparable_lines, needless_lines, propose_line
+from assistant.memory.needless_lines import BY_THE_MODEL, TidyProposal, comparable_lines, needless_lines, propose_line
 from assistant.memory.notes import Note
 from assistant.storage.workspace import FILE_MAX_CHARS
 
@@ -61,16 +61,16 @@ async def propose_with_model(notes: Sequence[Note], model: TidyModel | None, lan
     tidying = await asyncio.to_thread(propose_tidying, notes)
     for note in nearly_full(notes):
         if model is None:
-            return tidying.told("No model was asked: none is here that writes summaries, or memory is off.")
+            return tidying.told(say("memory", "tidy_no_model"))
         if model.count_tokens(note.text) > model.max_tokens:
-            tidying = tidying.told(f"{note.name} is too long for the model to be asked about all of it.")
+            tidying = tidying.told(say("memory", "tidy_too_long", name=note.name))
             continue
         try:
             more = await ask_for_proposals(note, model.ask, language)
         except ModelError as error:
-            return tidying.told(f"The model could not be asked: {error}")
+            return tidying.told(say("memory", "tidy_not_asked", error=error))
         tidying = merge_proposals(tidying, more).told(
-            f"The model was asked about {note.name} and named {count_lines(len(more))}."
+            say("memory", "tidy_asked", name=note.name, lines=count_lines(len(more)))
         )
     return tidying
 
@@ -86,7 +86,7 @@ async def ask_for_proposals(note: Note, ask: Ask, language: Language) -> tuple[T
         if line is None or other is None or line is other or other.number in proposals:
             continue
         if line.number not in {proposal.stays_line for proposal in proposals.values()}:
-            proposals.setdefault(line.number, propose_line(note, line, other, "says it, as the model reads it"))
+            proposals.setdefault(line.number, propose_line(note, line, other, BY_THE_MODEL))
     return tuple(proposals[number] for number in sorted(proposals))
 
 
@@ -140,12 +140,17 @@ def _index_of(lines: Sequence[str], proposal: TidyProposal) -> int | None:
 
 def count_lines(count: int) -> str:
     """The number of lines in words."""
-    return "no line" if count == 0 else "1 line" if count == 1 else f"{count} lines"
+    key = "no_line_of_them" if count == 0 else "one_line" if count == 1 else "lines"
+    return say("memory", key, count=count)
 
 
 def _notice(full: Sequence[Note], proposals: Sequence[TidyProposal], cap_chars: int) -> str:
     if not full:
         return ""
     how_full = ", ".join(f"{note.name} ({len(note.text) / cap_chars:.0%})" for note in full)
-    what = f"{count_lines(len(proposals))} could go" if proposals else "No line in it says what another says"
-    return f"Nearly full: {how_full}. {what}; what is over the cap is not in the prompt. Nothing is removed by itself."
+    what = (
+        say("memory", "tidy_could_go", lines=count_lines(len(proposals)))
+        if proposals
+        else say("memory", "tidy_nothing")
+    )
+    return say("memory", "tidy_nearly_full", how_full=how_full, what=what)

@@ -11,6 +11,7 @@ import httpx
 from agentscope.model import ChatModelBase
 
 from assistant.config.settings import Settings
+from assistant.config.words import say
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.tokens import Vocabulary, vocabulary_for
 from assistant.models.availability import why_unavailable
@@ -92,7 +93,7 @@ class ChatModel:
     @property
     def who_answers(self) -> str:
         """One line: who answers, and how it was found."""
-        return self.how if self.is_language_model else f"The built-in assistant answers, no language model. {self.how}"
+        return self.how if self.is_language_model else say("models", "built_in", how=self.how)
 
     def leave_out(self, names: Collection[str], on_refused: OnRefused) -> None:
         """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
@@ -122,7 +123,7 @@ async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLAC
         case "openai":
             return await _connect_openai(settings)
         case "offline":
-            return connect_offline(settings, "The built-in offline assistant was asked for.")
+            return connect_offline(settings, say("models", "offline_chosen"))
         case "auto":
             return await _connect_first(settings, places)
 
@@ -189,7 +190,7 @@ async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> C
     if settings.openai_api_key.get_secret_value() or key:
         return await _connect_openai(settings)
     look_up = await look_up_local_servers(places=places)
-    told = f"No key is set. {look_up.describe()}"
+    told = say("models", "no_key_set", look_up=look_up.describe())
     if server := _server_with(settings.model, look_up.servers):
         return await _connect_openai(settings.model_copy(update={"base_url": server.base_url}), told)
     return connect_offline(settings, told)
@@ -198,7 +199,7 @@ async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> C
 async def _connect_dashscope(settings: Settings) -> ChatModel:
     key = settings.api_key.get_secret_value() or settings.dashscope_api_key.get_secret_value()
     if not key:
-        raise SettingsError("DASHSCOPE_API_KEY", "is not set, and the provider dashscope needs it.")
+        raise SettingsError("DASHSCOPE_API_KEY", say("models", "dashscope_needs_key"))
     # OPENAI_BASE_URL may be set for other programs: DashScope's key is never sent to OpenAI.
     base_url = DASHSCOPE_URL if not settings.base_url or _is_openai(settings.base_url) else settings.base_url
     name = settings.model or DASHSCOPE_MODEL
@@ -206,16 +207,14 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
     listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
     window = _window(settings, listed, base_url)
     model = DashScopeModel(name, base_url, key, window, settings.max_reply_tokens)
-    return _chat_model(model, "dashscope", base_url, listed, window, f"{name} at DashScope, by the key that is set.")
+    return _chat_model(model, "dashscope", base_url, listed, window, say("models", "at_dashscope", name=name))
 
 
 async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     key = settings.api_key.get_secret_value() or settings.openai_api_key.get_secret_value()
     base_url = settings.base_url or OPENAI_URL
     if not key and _is_openai(base_url):
-        raise SettingsError(
-            "OPENAI_API_KEY", "is not set, and neither is PALIMPSEST_BASE_URL for a server of your own."
-        )
+        raise SettingsError("OPENAI_API_KEY", say("models", "no_key_no_server"))
     if settings.model or _is_openai(base_url):
         listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
     else:
@@ -264,14 +263,14 @@ async def _first_listed(base_url: str, key: str) -> ListedModel:
             models = await list_models(client, base_url)
         except httpx.HTTPStatusError as error:
             if error.response.status_code in (401, 403):
-                raise ModelError(f"{base_url} asks for a key. Set PALIMPSEST_API_KEY.") from None
-            raise SettingsError("PALIMPSEST_MODEL", f"is not set, and {base_url} lists no models.") from None
+                raise ModelError(say("models", "asks_for_key", base_url=base_url)) from None
+            raise SettingsError("PALIMPSEST_MODEL", say("models", "no_model_named", base_url=base_url)) from None
         except httpx.HTTPError as error:
             raise as_model_error(error, base_url, key) from None
         except ValueError:
-            raise ModelUnreachableError(f"What answers at {base_url} is no model server.") from None
+            raise ModelUnreachableError(say("models", "no_model_server", base_url=base_url)) from None
         if not models:
-            raise ModelError(f"The server at {base_url} has no chat model yet. Load or download one there.")
+            raise ModelError(say("models", "no_chat_model_yet", base_url=base_url))
         if not is_loopback(base_url):
             return models[0]
         for model in models[:_ASKED_MODELS]:

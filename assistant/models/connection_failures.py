@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from assistant.config.words import say
+
 _UNKNOWN_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo", "name resolution", "no address")
 _REQUEST_FAULTS = (UnicodeEncodeError, httpx.LocalProtocolError, httpx.InvalidURL)
 
@@ -18,50 +20,40 @@ def explain_connection_error(error: BaseException, where: str) -> str:
     for cause in _causes(error):
         if words := _explain(cause, where):
             return words
-    return f"Nothing answers at {where}. Is the server running, and is the address right?"
+    return say("models", "nothing_answers", where=where)
 
 
 def _explain(cause: BaseException, where: str) -> str:  # noqa: C901, PLR0911 - one list of causes
     text = str(cause).lower()
     if isinstance(cause, ssl.SSLCertVerificationError) or "certificate_verify_failed" in text:
-        return (
-            f"This machine does not trust the certificate of {where}{_certificate_fault(text)}. For a server with a "
-            "certificate of its own, SSL_CERT_FILE names the file with it."
-        )
+        return say("models", "not_trusted", where=where, fault=_certificate_fault(text))
     if isinstance(cause, ssl.SSLError) or "[ssl" in text:
-        return f"What answers at {where} does not speak TLS. Should the address begin with http:// and not https://?"
+        return say("models", "no_tls", where=where)
     if isinstance(cause, httpx.ProxyError) or "proxy" in text:
-        return (
-            f"The proxy that is set in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) does not lead to {where}. "
-            "NO_PROXY names the addresses that need none."
-        )
+        return say("models", "proxy", where=where)
     if isinstance(cause, socket.gaierror) or any(words in text for words in _UNKNOWN_NAME):
-        return (
-            f"No machine is called {urlsplit(where).hostname or where}. Is the address right, and is the network there?"
-        )
+        return say("models", "unknown_machine", hostname=urlsplit(where).hostname or where)
     if isinstance(cause, _REQUEST_FAULTS):
-        return f"The request to {where} cannot be written: the key or the address has a character that none may have."
+        return say("models", "bad_request", where=where)
     if isinstance(cause, httpx.UnsupportedProtocol):
-        return f"{where} is no address: one begins with http:// or https://."
+        return say("models", "no_address", where=where)
     if isinstance(cause, httpx.RemoteProtocolError):
         other = "https" if where.startswith("http:") else "http"
-        return (
-            f"What answers at {where} gave no answer that can be read. Does it want {other}, or is it another program?"
-        )
+        return say("models", "unreadable_answer", where=where, other=other)
     return ""
 
 
 def _certificate_fault(text: str) -> str:
     for words, fault in (
-        ("self-signed", "it is self-signed"),
-        ("self signed", "it is self-signed"),
-        ("expired", "it has expired"),
-        ("not yet valid", "it is not valid yet; is the clock right?"),
-        ("hostname mismatch", "it is for another name"),
-        ("not valid for", "it is for another name"),
+        ("self-signed", "fault_self_signed"),
+        ("self signed", "fault_self_signed"),
+        ("expired", "fault_expired"),
+        ("not yet valid", "fault_not_yet"),
+        ("hostname mismatch", "fault_other_name"),
+        ("not valid for", "fault_other_name"),
     ):
         if words in text:
-            return f" ({fault})"
+            return say("models", "fault", words=say("models", fault))
     return ""
 
 

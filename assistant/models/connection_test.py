@@ -11,7 +11,7 @@ from agentscope.model import ChatResponse
 from agentscope.tool import ToolChoice
 
 from assistant.config.prompts import render
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.errors import ModelError
 from assistant.messages.blocks import Block, TextBlock, ToolCallBlock, UserMsg, call_arguments
 from assistant.models.chat_model import ChatModel
@@ -41,7 +41,7 @@ async def test_connection(
 ) -> ConnectionTest:
     """Ask the model for one word and for one tool call; each may take `wait_seconds`. Never raises."""
     if not chat.is_language_model:
-        return ConnectionTest(problem="The built-in offline assistant is no language model: there is nothing to test.")
+        return ConnectionTest(problem=say("models", "test_offline"))
     try:
         started = time.monotonic()
         reply = await _ask(chat, render("connection_reply", language), None, wait_seconds)
@@ -50,7 +50,7 @@ async def test_connection(
         return ConnectionTest(problem=_problem_of(error, wait_seconds))
     text = "".join(block.text for block in reply if isinstance(block, TextBlock)).strip()
     if not text:
-        return ConnectionTest(reply_seconds=reply_seconds, problem=f"{chat.name} answered with nothing.")
+        return ConnectionTest(reply_seconds=reply_seconds, problem=say("models", "test_silent", name=chat.name))
     return await _test_tool(chat, language, ConnectionTest(text, reply_seconds), wait_seconds)
 
 
@@ -69,7 +69,7 @@ async def _test_tool(
         if not called:
             problem = _no_call(chat.name, has_tried=bool(calls))
     except (ModelError, TimeoutError) as error:
-        problem = f"{chat.name} answers, but not when it is given a tool: {_problem_of(error, wait_seconds)}"
+        problem = say("models", "test_fails_with_tool", name=chat.name, error=_problem_of(error, wait_seconds))
     return ConnectionTest(so_far.reply, so_far.reply_seconds, called, time.monotonic() - started, problem)
 
 
@@ -93,13 +93,11 @@ def _tool(description: str) -> dict[str, object]:
 
 def _no_call(name: str, has_tried: bool) -> str:
     if has_tried:
-        return (
-            f"{name} answers and calls tools, but not with what it was told. Expect mistakes with files and commands."
-        )
-    return f"{name} answers but calls no tools. It can chat; files, commands and memory need a model that calls tools."
+        return say("models", "test_wrong_call", name=name)
+    return say("models", "test_no_call", name=name)
 
 
 def _problem_of(error: Exception, wait_seconds: float) -> str:
     if isinstance(error, TimeoutError):
-        return f"No answer within {wait_seconds:.0f} seconds."
+        return say("models", "test_no_answer", wait_seconds=wait_seconds)
     return str(error)

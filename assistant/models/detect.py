@@ -9,6 +9,7 @@ from typing import Literal
 
 import httpx
 
+from assistant.config.words import say
 from assistant.models.server_report import direct_client, list_models
 
 
@@ -66,7 +67,7 @@ class LookUp:
         """One line: what was tried, what answered."""
         tried = ", ".join(f"{probe.place.name} ({probe.place.port})" for probe in self.probes)
         told = [_tell(probe) for probe in self.probes if probe.outcome != "nothing answers"]
-        return f"Looked on this machine for {tried}: {'; '.join(told) or 'nothing answered'}."
+        return say("models", "looked_for", tried=tried, found="; ".join(told) or say("models", "found_nothing"))
 
 
 async def look_up_local_servers(
@@ -101,12 +102,12 @@ def _tell(probe: Probe) -> str:
     match probe.outcome:
         case "models":
             count = len(probe.server.models) if probe.server else 0
-            return f"{name} answered with {count} model{'' if count == 1 else 's'}"
+            return say("models", "found_one" if count == 1 else "found_models", name=name, count=count)
         case "no models":
-            return f"{name} answered but has no chat model yet"
+            return say("models", "found_without_model", name=name)
         case "asks for a key":
-            return f"{name} asks for a key (PALIMPSEST_API_KEY with PALIMPSEST_BASE_URL)"
+            return say("models", "found_asks_for_key", name=name)
         case "something else answers":
-            return f"at {name}'s port something else answers"
+            return say("models", "found_something_else", name=name)
         case "nothing answers":
-            return f"{name} did not answer"
+            return say("models", "found_silent", name=name)

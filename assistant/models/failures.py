@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import httpx
 import openai
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError, PalimpsestError
 from assistant.models.connection_failures import explain_connection_error
 
@@ -74,20 +76,20 @@ def as_model_error(error: BaseException, address: str = "", secret: str = "", *,
     where = address or _address_of(error)
     quote = _quote(error, secret)
     if is_context_overflow(error):
-        return ContextOverflowError(f"The request is longer than the model's window: {quote}")
+        return ContextOverflowError(say("models", "too_long", quote=quote))
     match error:
         case openai.APITimeoutError() | httpx.TimeoutException():
-            return ModelUnreachableError(f"The model at {where} did not answer in time.")
+            return ModelUnreachableError(say("models", "too_slow", where=where))
         case openai.APIConnectionError() | httpx.HTTPError() if has_begun:
-            return ModelError(f"The connection to {where} broke off in the middle of the answer.")
+            return ModelError(say("models", "broke_off", where=where))
         case openai.APIConnectionError() | httpx.HTTPError():
             return ModelUnreachableError(explain_connection_error(error, where))
         case openai.APIStatusError():
             return ModelError(_explain_status(error, where, quote))
         case openai.APIError():
-            return ModelError(f"The model at {where} stopped with an error: {quote}")
+            return ModelError(say("models", "stopped", where=where, quote=quote))
         case _:
-            return ModelError(f"The model gave no answer: {quote}")
+            return ModelError(say("models", "no_answer", reason=plain_reason(error)))
 
 
 def _speaks_of_overflow(error: BaseException) -> bool:
@@ -100,19 +102,19 @@ def _speaks_of_overflow(error: BaseException) -> bool:
 def _explain_status(error: openai.APIStatusError, where: str, quote: str) -> str:
     match error.status_code:
         case 401:
-            return f"{where} refused the key. Check the key and that it belongs to this provider."
+            return say("models", "key_refused", where=where)
         case 402:
-            return f"{where} wants to be paid first: {quote}"
+            return say("models", "wants_money", where=where, quote=quote)
         case 403:
-            return f"{where} does not allow this key to use the model: {quote}"
+            return say("models", "key_not_allowed", where=where, quote=quote)
         case 404:
-            return f"{where} does not know the model, or the address is wrong (it usually ends in /v1): {quote}"
+            return say("models", "unknown_model", where=where, quote=quote)
         case 429:
-            return f"{where} limits how much may be asked at the moment. Wait a little and try again: {quote}"
+            return say("models", "too_often", where=where, quote=quote)
         case status if status >= 500:
-            return f"{where} has a problem of its own (HTTP {status}). Try again: {quote}"
+            return say("models", "own_problem", where=where, status=status, quote=quote)
         case status:
-            return f"{where} refused the request (HTTP {status}): {quote}"
+            return say("models", "refused", where=where, status=status, quote=quote)
 
 
 def _quote(error: BaseException, secret: str) -> str:
@@ -130,7 +132,7 @@ def _address_of(error: BaseException) -> str:
     if isinstance(error, openai.APIError):
         url = error.request.url
         return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
-    return "the provider"
+    return say("models", "provider")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -10,7 +10,7 @@ from jinja2 import UndefinedError
 
 from assistant.config.prompts import language_of, render
 from assistant.config.resources import resource_folder
-from assistant.config.words import LANGUAGES, Language, read_table, sentence
+from assistant.config.words import LANGUAGES, Language
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.workspace import PROMPT_FILES, Workspace
 
@@ -103,21 +103,6 @@ def test_both_languages_of_a_prompt_use_the_same_values() -> None:
             )
         )
         assert english == chinese, path.name
-
-
-def test_both_languages_of_a_table_have_the_same_texts_with_the_same_values() -> None:
-    for path in sorted((resource_folder("prompts") / "en").glob("*.toml")):
-        english, chinese = (read_table(path.stem, language) for language in LANGUAGES)
-        assert english.keys() == chinese.keys(), path.name
-        for name, text in english.items():
-            if isinstance(text, str):
-                assert set(re.findall(r"{[^}]*}", text)) == set(re.findall(r"{[^}]*}", str(chinese[name]))), name
-
-
-def test_a_sentence_is_filled_in_and_a_missing_value_is_an_error() -> None:
-    assert sentence("openclaw_report", "en", "lines_removed", lines=3) == "3 lines removed"
-    with pytest.raises(KeyError, match="lines"):
-        sentence("openclaw_report", "en", "lines_removed")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.chunker import Chunk
 from assistant.index.dates import DateRange
@@ -148,7 +150,7 @@ class FullText:
     def changing(self) -> Generator[Changes]:
         """One transaction: all of it is kept, or after a crash nothing."""
         if self._writer is None:
-            raise IndexingError(f"{self.path.name} is not open for writing.")
+            raise IndexingError(say("index", "not_for_writing", name=self.path.name))
         with self._write_lock:
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
@@ -285,7 +287,7 @@ class FullText:
             connection.execute("PRAGMA journal_size_limit = 4000000")
             create_schema(connection)
             if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                raise IndexingError(f"{self.path.name} cannot be used: pages are damaged.")
+                raise IndexingError(say("index", "pages_damaged", name=self.path.name))
         except BaseException:
             connection.close()
             raise
@@ -298,7 +300,7 @@ class FullText:
         try:
             connection.execute("PRAGMA query_only = 1")
             if not is_current(connection):
-                raise IndexingError(f"{self.path.name} was made by another version of the program.")
+                raise IndexingError(say("index", "other_version", name=self.path.name))
         except BaseException:
             connection.close()
             raise
@@ -307,7 +309,7 @@ class FullText:
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[str, ...]]:
         with self._read_lock:
             if self._reader is None:
-                raise IndexingError(f"{self.path.name} is not open.")
+                raise IndexingError(say("index", "not_open", name=self.path.name))
             try:
                 return self._reader.execute(sql, tuple(values)).fetchall()
             except sqlite3.DatabaseError as error:
@@ -406,4 +408,4 @@ def _index_error(path: Path, error: sqlite3.DatabaseError) -> Exception:
     # The low byte is the kind, the others are its detail.
     if isinstance(error, sqlite3.ProgrammingError) or error.sqlite_errorcode & 0xFF not in _UNUSABLE:
         return error
-    return IndexingError(f"{path.name} cannot be used: {error}.")
+    return IndexingError(say("index", "unusable", name=path.name, reason=plain_reason(error)))

@@ -18,6 +18,8 @@ import httpx
 import numpy as np
 import numpy.typing as npt
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import IndexingError, SettingsError
 from assistant.index.text.databases import remove_database
 from assistant.index.vectors.local import LocalStore
@@ -49,7 +51,7 @@ def open_store(
             store: VectorStore = LocalStore(folder / "vectors.sqlite", space)
         case "chroma-server":
             if not server_url:
-                raise SettingsError("MEMORY_STORE_URL", "is needed for MEMORY_STORE_BACKEND=chroma-server.")
+                raise SettingsError("MEMORY_STORE_URL", say("index", "url_needed"))
             store = ChromaStore(lambda: _connect_server(server_url), space, _home_mark(folder))
         case _:
             generation = _generation(folder / "chroma", is_fresh)
@@ -61,7 +63,9 @@ def open_store(
 
 def _resolved(backend: Backend) -> Backend:
     if backend not in BACKENDS:
-        raise SettingsError("MEMORY_STORE_BACKEND", f"{backend!r} is not possible: one of {', '.join(BACKENDS)}.")
+        raise SettingsError(
+            "MEMORY_STORE_BACKEND", say("index", "no_backend", backend=backend, names=", ".join(BACKENDS))
+        )
     if backend != "auto":
         return backend
     is_local = sys.platform == "win32" or importlib.util.find_spec("chromadb") is None
@@ -98,7 +102,7 @@ class ChromaStore:
             probe[0] = 1.0
             reached = self._collection.query(query_embeddings=[probe], n_results=count, include=[])["ids"][0]
         if len(reached) != count or len(found["ids"]) != count:
-            raise IndexingError(f"The vector store finds {len(reached)} of its {count} vectors.")
+            raise IndexingError(say("index", "vectors_missing", found=len(reached), count=count))
         metadatas = found["metadatas"] or []
         return {key: str(data["digest"]) for key, data in zip(found["ids"], metadatas, strict=True)}
 
@@ -229,8 +233,8 @@ def _as_indexing_errors() -> Generator[None]:
     try:
         from chromadb.errors import ChromaError  # noqa: PLC0415
     except ImportError as error:
-        raise IndexingError(f"Chroma is not installed: {error}.") from None
+        raise IndexingError(say("index", "no_chroma", reason=plain_reason(error))) from None
     try:
         yield
     except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, KeyError) as error:
-        raise IndexingError(f"The vector store cannot be used: {error}.") from None
+        raise IndexingError(say("index", "store_unusable", reason=plain_reason(error))) from None

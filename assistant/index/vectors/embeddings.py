@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ValidationError
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.chunker import estimate_tokens
 from assistant.index.vectors.blas import use_one_thread
@@ -84,13 +86,13 @@ class OfflineEmbedder:
         try:
             self._encoder = await asyncio.to_thread(_load_encoder)
         except (ImportError, OSError, ValueError, KeyError) as error:
-            raise IndexingError(f"The offline encoder cannot be loaded: {error}.") from None
+            raise IndexingError(say("index", "encoder_not_loaded", reason=plain_reason(error))) from None
         return int((await self.embed(["dimensions"])).shape[1])
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector a text; long texts are averaged, not cut."""
         if self._encoder is None:
-            raise IndexingError("The offline encoder is not open.")
+            raise IndexingError(say("index", "encoder_not_open"))
         return await asyncio.to_thread(self._encoder.encode, [encode(text).decode() for text in texts])
 
     async def close(self) -> None:
@@ -144,11 +146,13 @@ class ServerEmbedder:
             self._dimensions = None
             response = await self._post(texts)
         if response.is_error:
-            raise IndexingError(f"{self.name}: the server answered {response.status_code}: {response.text[:200]!r}.")
+            raise IndexingError(
+                say("index", "server_answered", name=self.name, status=response.status_code, text=response.text[:200])
+            )
         try:
             answer = _Answer.model_validate_json(response.content)
-        except ValidationError as error:
-            raise IndexingError(f"{self.name}: not an embeddings answer: {error.errors()[0]['msg']}.") from None
+        except ValidationError:
+            raise IndexingError(say("index", "no_embeddings", name=self.name)) from None
         return self._checked(answer, len(texts))
 
     async def _post(self, texts: Sequence[str]) -> httpx.Response:
@@ -160,7 +164,9 @@ class ServerEmbedder:
                 response = await self._client.post("embeddings", json=body)
             except httpx.HTTPError as error:
                 if attempt == _TRIES:
-                    raise IndexingError(f"{self.name} does not answer: {error or type(error).__name__}.") from None
+                    raise IndexingError(
+                        say("index", "embedder_silent", name=self.name, reason=plain_reason(error))
+                    ) from None
             else:
                 is_passing = response.status_code == HTTPStatus.TOO_MANY_REQUESTS or response.is_server_error
                 if not is_passing or attempt == _TRIES:
@@ -174,13 +180,13 @@ class ServerEmbedder:
     def _checked(self, answer: _Answer, count: int) -> Vectors:
         entries = sorted(answer.data, key=lambda entry: entry.index)
         if [entry.index for entry in entries] != list(range(count)):
-            raise IndexingError(f"{self.name}: asked for {count} vectors, got {len(entries)} or others.")
+            raise IndexingError(say("index", "wrong_count", name=self.name, count=count, got=len(entries)))
         lengths = {len(entry.embedding) for entry in entries}
         if len(lengths) != 1 or 0 in lengths:
-            raise IndexingError(f"{self.name}: vectors of different lengths: {sorted(lengths)}.")
+            raise IndexingError(say("index", "wrong_lengths", name=self.name, lengths=sorted(lengths)))
         vectors = np.array([entry.embedding for entry in entries], dtype=np.float32)
         if not np.isfinite(vectors).all():
-            raise IndexingError(f"{self.name}: vectors with values that are no numbers.")
+            raise IndexingError(say("index", "no_numbers", name=self.name))
         return normalised(vectors)
 
 
@@ -252,5 +258,6 @@ def _load_encoder() -> _Encoder:
 
     use_one_thread()
     encoder: _Encoder = USE(threads=1)
-    encoder.encode(["the weights are loaded at first use"])
+    # The weights are loaded at first use.
+    encoder.encode(["first use"])
     return encoder

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.text.databases import open_database
 from assistant.index.vectors.blas import use_one_thread
@@ -122,7 +124,9 @@ class LocalStore:
             with self._lock, self._connection:
                 self._connection.executemany(sql, rows)
         except sqlite3.DatabaseError as error:
-            raise IndexingError(f"{self._path.name} cannot be written: {error}.") from None
+            raise IndexingError(
+                say("index", "not_writable", name=self._path.name, reason=plain_reason(error))
+            ) from None
 
     def _give_back(self) -> None:
         with self._lock:

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.chunker import CHUNKER_VERSION
 from assistant.index.text.chunk_rows import PendingChunk
@@ -149,7 +150,7 @@ class Meaning:
         if last is None or last.text != question:
             vectors = await self.embedder.embed([question])
             if vectors.shape != (1, self._space.dimensions):
-                raise IndexingError(f"{self._space.model} gave a vector of another size: {vectors.shape}.")
+                raise IndexingError(say("index", "other_size", model=self._space.model, shape=vectors.shape))
             last = self._last_question = _AskedQuestion(question, vectors[0])
         return last.vector
 
@@ -227,7 +228,9 @@ class Meaning:
             batch = unknown[start : start + size]
             vectors = await self.embedder.embed([chunk.meaning for chunk in batch])
             if vectors.shape != (len(batch), dimensions):
-                raise IndexingError(f"{name} gave vectors of another size: {vectors.shape[1]}, not {dimensions}.")
+                raise IndexingError(
+                    say("index", "wrong_size", name=name, shape=vectors.shape[1], dimensions=dimensions)
+                )
             made = {chunk.digest: vector for chunk, vector in zip(batch, vectors, strict=True)}
             await asyncio.to_thread(cache.store, name, dimensions, made)
             known |= made
@@ -278,5 +281,5 @@ class Meaning:
 
 def _opened(value: T | None) -> T:
     if value is None:
-        raise IndexingError("The vector index is not open.")
+        raise IndexingError(say("index", "vectors_not_open"))
     return value

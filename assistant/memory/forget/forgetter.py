@@ -12,6 +12,8 @@ from datetime import datetime
 
 from pydantic import TypeAdapter, ValidationError
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import IndexingError, PalimpsestError
 from assistant.index.memory_index import MemoryIndex
 from assistant.memory.forget.places import ForgetPlace, Gone, Places
@@ -73,7 +75,7 @@ def find_passages(places: Places, text: str) -> ForgetPreview:
     """Every sentence of the home in which the words of `text` stand, once, with all its places."""
     wanted = Wanted(text)
     if not wanted.sentences:
-        raise PalimpsestError("Say what is to be forgotten: words that stand in it.")
+        raise PalimpsestError(say("memory", "forget_what"))
     found: dict[str, list[ForgetPlace]] = defaultdict(list)
     first: dict[str, str] = {}
     fits: dict[str, Fit] = {}
@@ -172,16 +174,14 @@ class Forgetter:
         async with self._lock:
             await self._stop()
             if self._sessions.are_open_elsewhere():
-                raise PalimpsestError("Another process has a conversation open. Close it there first; nothing changed.")
+                raise PalimpsestError(say("memory", "forget_open_elsewhere"))
             self._offered.clear()
             self._files.begin([item.key for item in items])
             try:
                 # Not in a thread: no conversation may be opened while its file is half done.
                 gone = self._files.carry_out()
             except OSError as error:
-                raise PalimpsestError(
-                    f"Not all of it could be forgotten: {error}. It goes on at the next start."
-                ) from None
+                raise PalimpsestError(say("memory", "forget_unfinished", reason=plain_reason(error))) from None
             return Receipt(len(items), tuple(gone), await self.clear_index())
 
     async def clear_index(self) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ class Forgetter:
         try:
             await self._index.purge()
         except IndexingError as error:
-            return (f"The search index still holds it: {error} It is cleared at the next start.",)
+            return (say("memory", "forget_index_holds", error=error),)
         self._files.end()
         return ()
 
@@ -213,20 +213,20 @@ def preview_lines(preview: ForgetPreview, max_items: int) -> list[str]:
     lines: list[str] = []
     for number, item in enumerate(preview.items[:max_items], 1):
         shown = ", ".join(dict.fromkeys(_place_text(place) for place in item.places[:3]))
-        more = f" and {len(item.places) - 3} more places" if len(item.places) > 3 else ""
+        more = say("memory", "forget_more_places", count=len(item.places) - 3) if len(item.places) > 3 else ""
         lines.append(f"{number}. {item.text}\n   {shown}{more}")
     if len(preview.items) > max_items:
-        lines.append(f"… and {len(preview.items) - max_items} more: say it more exactly.")
+        lines.append(say("memory", "forget_more_items", count=len(preview.items) - max_items))
     return lines
 
 
 def receipt_text(receipt: Receipt) -> str:
     """What went where, in words."""
     places = [f"{gone.count} × {_gone_text(gone)}" for gone in receipt.gone]
-    sentences = "1 sentence" if receipt.passages == 1 else f"{receipt.passages} sentences"
-    head = f"Forgotten: {sentences}."
-    went = f"Gone from: {'; '.join(places)}." if places else "It stood nowhere any more."
-    rest = receipt.notices or ("The search index and its vectors hold it no more.",)
+    sentences = say("memory", "one_sentence" if receipt.passages == 1 else "sentences", count=receipt.passages)
+    head = say("memory", "forgotten", sentences=sentences)
+    went = say("memory", "forget_gone_from", places="; ".join(places)) if places else say("memory", "forget_nowhere")
+    rest = receipt.notices or (say("memory", "forget_index_clear"),)
     return "\n".join([head, went, *rest])
 
 

@@ -9,6 +9,7 @@ from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import Choice, ChoiceDelta, ChoiceDeltaToolCall
 
+from assistant.config.words import say
 from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.tokens import TokenCounter
 from assistant.models.providers.call_ids import CallIds
@@ -76,7 +77,7 @@ class CheckedStream:
                         self.call_extras[delta.id or ""] = extras
             yield chunk
         if not has_ended:
-            raise ModelError("The answer broke off before its end: the connection was closed.")
+            raise ModelError(say("models", "ended_early"))
 
     def _read_summary(self, summary: Mapping[str, object]) -> None:
         name, message, calls = (summary.get(field) for field in ("thought_field", "message", "calls"))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assistant.config.words import say
 from assistant.models.wire.event_lines import END_MARK, EventLines
 from assistant.models.wire.payloads import read_payload
 from assistant.models.wire.pieces import (
@@ -87,7 +88,7 @@ class AnswerReader:
         pieces += self._written.close()
         self._has_said = self._has_said or bool(pieces)
         if not self._has_said and self._odd_events and not self._written.calls and self._assembly.is_empty:
-            pieces.append(ServerFailure("The answer was in no form that can be read."))
+            pieces.append(ServerFailure(say("models", "unreadable")))
         return pieces
 
     @property

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx
 
+from assistant.config.words import say
 from assistant.errors import EndlessReplyError
 from assistant.models.wire.answer_reader import AnswerReader, AnswerSummary, ReadingHabits, RegularPiece
 from assistant.models.wire.pieces import AnswerText, ServerFailure, ThoughtText, WholeCall
@@ -71,7 +72,7 @@ class _RegularStream(httpx.AsyncByteStream):
             if len(first) < len(_PAGE_START):
                 first += (content or b"").lstrip()
                 if first[: len(_PAGE_START)].lower().startswith((b"<!doctype", b"<html")):
-                    return ServerFailure("a web page came in place of an answer", _WRONG_ADDRESS_STATUS)
+                    return ServerFailure(say("models", "web_page"), _WRONG_ADDRESS_STATUS)
             self._waiting += self._take(content)
         failed = self._waiting[0] if self._waiting else None
         return failed if isinstance(failed, ServerFailure) else None
