@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import httpx
 
 from assistant.config.words import say
 
-_UNKNOWN_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo", "name resolution", "no address")
+_UNKNOWN_NAME = re.compile("name or service not known|nodename nor servname|getaddrinfo|name resolution|no address")
 _REQUEST_FAULTS = (UnicodeEncodeError, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
@@ -31,7 +32,7 @@ def _explain(cause: BaseException, where: str) -> str:  # noqa: C901, PLR0911 - 
         return say("models", "no_tls", where=where)
     if isinstance(cause, httpx.ProxyError) or "proxy" in text:
         return say("models", "proxy", where=where)
-    if isinstance(cause, socket.gaierror) or any(words in text for words in _UNKNOWN_NAME):
+    if isinstance(cause, socket.gaierror) or _UNKNOWN_NAME.search(text):
         return say("models", "unknown_machine", hostname=urlsplit(where).hostname or where)
     if isinstance(cause, _REQUEST_FAULTS):
         return say("models", "bad_request", where=where)
