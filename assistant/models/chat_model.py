@@ -17,13 +17,13 @@ from assistant.messages.tokens import Vocabulary, vocabulary_for
 from assistant.models.availability import why_unavailable
 from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
+from assistant.models.http_client import client_for
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.provider_models import DashScopeModel, OnRefused, OpenAICompatibleModel
 from assistant.models.server_report import (
     ListedModel,
     ask_server,
-    direct_client,
     is_loopback,
     list_models,
     size_in_name,
@@ -248,7 +248,7 @@ async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
     is_local = is_loopback(base_url)
     if _is_openai(base_url):
         return ListedModel(name)
-    async with _client(base_url, key) as client:
+    async with client_for(base_url, _ASK_SECONDS, key=key) as client:
         try:
             models = await list_models(client, base_url)
         except (httpx.HTTPError, ValueError):
@@ -258,7 +258,7 @@ async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
 
 
 async def _first_listed(base_url: str, key: str) -> ListedModel:
-    async with _client(base_url, key) as client:
+    async with client_for(base_url, _ASK_SECONDS, key=key) as client:
         try:
             models = await list_models(client, base_url)
         except httpx.HTTPStatusError as error:
@@ -277,13 +277,6 @@ async def _first_listed(base_url: str, key: str) -> ListedModel:
             if (asked := await ask_server(client, base_url, model)).is_for_chat:
                 return asked
         return models[0]
-
-
-def _client(base_url: str, key: str) -> httpx.AsyncClient:
-    if is_loopback(base_url):
-        return direct_client(_ASK_SECONDS, key)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.AsyncClient(timeout=_ASK_SECONDS, headers=headers)
 
 
 def _window(settings: Settings, listed: ListedModel, base_url: str) -> int:

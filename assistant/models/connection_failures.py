@@ -11,14 +11,19 @@ from urllib.parse import urlsplit
 import httpx
 
 from assistant.config.words import say
+from assistant.models.proxies import shown_proxy
 
 _UNKNOWN_NAME = re.compile("name or service not known|nodename nor servname|getaddrinfo|name resolution|no address")
 _REQUEST_FAULTS = (UnicodeEncodeError, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
-def explain_connection_error(error: BaseException, where: str) -> str:
-    """One or two sentences: what failed, and what to look at. `where` is the address that was tried."""
-    for cause in _causes(error):
+def explain_connection_error(error: BaseException, where: str, proxy: str = "") -> str:
+    """One or two sentences: what failed, and what to look at. `where` is the address that was tried over `proxy`."""
+    causes = list(_causes(error))
+    of_proxy = httpx.ProxyError | httpx.ConnectError if proxy else httpx.ProxyError
+    if any(isinstance(one, of_proxy) for one in causes) and not any(isinstance(one, ssl.SSLError) for one in causes):
+        return say("models", "proxy", proxy=f" {shown_proxy(proxy)}" if proxy else "", where=where)
+    for cause in causes:
         if words := _explain(cause, where):
             return words
     return say("models", "nothing_answers", where=where)
@@ -30,8 +35,6 @@ def _explain(cause: BaseException, where: str) -> str:  # noqa: C901, PLR0911 - 
         return say("models", "not_trusted", where=where, fault=_certificate_fault(text))
     if isinstance(cause, ssl.SSLError) or "[ssl" in text:
         return say("models", "no_tls", where=where)
-    if isinstance(cause, httpx.ProxyError) or "proxy" in text:
-        return say("models", "proxy", where=where)
     if isinstance(cause, socket.gaierror) or _UNKNOWN_NAME.search(text):
         return say("models", "unknown_machine", hostname=urlsplit(where).hostname or where)
     if isinstance(cause, _REQUEST_FAULTS):

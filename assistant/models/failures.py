@@ -12,6 +12,7 @@ from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError, PalimpsestError
 from assistant.models.connection_failures import explain_connection_error
+from assistant.models.proxies import proxy_of
 
 ProviderFailure = (openai.OpenAIError, httpx.HTTPError)
 """What the provider classes raise when no answer comes."""
@@ -83,7 +84,7 @@ def as_model_error(error: BaseException, address: str = "", secret: str = "", *,
         case openai.APIConnectionError() | httpx.HTTPError() if has_begun:
             return ModelError(say("models", "broke_off", where=where))
         case openai.APIConnectionError() | httpx.HTTPError():
-            return ModelUnreachableError(explain_connection_error(error, where))
+            return ModelUnreachableError(explain_connection_error(error, where, proxy_of(address) if address else ""))
         case openai.APIStatusError():
             return ModelError(_explain_status(error, where, quote))
         case openai.APIError():

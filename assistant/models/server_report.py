@@ -47,10 +47,9 @@ def is_loopback(base_url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def direct_client(timeout_seconds: float, api_key: str = "") -> httpx.AsyncClient:
+def direct_client(timeout_seconds: float) -> httpx.AsyncClient:
     """A client that never follows a proxy from the environment: what runs here is asked here."""
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    return httpx.AsyncClient(trust_env=False, timeout=timeout_seconds, headers=headers)
+    return httpx.AsyncClient(trust_env=False, timeout=timeout_seconds)
 
 
 async def list_models(client: httpx.AsyncClient, base_url: str) -> tuple[ListedModel, ...]:

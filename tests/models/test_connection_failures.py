@@ -71,3 +71,19 @@ def test_the_cause_is_named(causes: list[BaseException], where: str, start: str)
     words = explain_connection_error(wrapped(*causes), where)
     assert words.startswith(start)
     assert not any(word in words for word in ("Error", "Errno", "SSL:", "ordinal", "Illegal"))
+
+
+@pytest.mark.parametrize(
+    ("causes", "start"),
+    [
+        ([httpx.ConnectError("All connection attempts failed")], "The proxy http://proxy:3128 that is set in the"),
+        ([httpx.ProxyError("407 Proxy Authentication Required")], "The proxy http://proxy:3128 that is set in the"),
+        (
+            [httpx.ConnectError("x"), ssl.SSLCertVerificationError("self-signed certificate")],
+            "This machine does not trust",
+        ),
+    ],
+)
+def test_a_proxy_that_leads_nowhere_is_named(causes: list[BaseException], start: str) -> None:
+    words = explain_connection_error(wrapped(*causes), HTTPS, "http://name:secret@proxy:3128")
+    assert (words.startswith(start), "secret" in words) == (True, False)

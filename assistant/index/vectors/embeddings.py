@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -15,10 +16,11 @@ from pydantic import BaseModel, ValidationError
 
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
-from assistant.errors import IndexingError
+from assistant.errors import IndexingError, ModelUnreachableError
 from assistant.index.chunker import estimate_tokens
 from assistant.index.vectors.blas import use_one_thread
 from assistant.index.vectors.calibration import Calibration, calibration_of
+from assistant.models.http_client import client_for
 from assistant.text.encoding import encode
 
 Vectors = npt.NDArray[np.float32]
@@ -111,14 +113,14 @@ class ServerEmbedder:
         self._model = model
         self._dimensions = dimensions
         self._retry_seconds = retry_seconds
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        address = base_url.rstrip("/") + "/"
-        self._client = httpx.AsyncClient(base_url=address, headers=headers, timeout=_REQUEST_SECONDS)
+        self._address = base_url.rstrip("/") + "/"
+        self._key = api_key
+        self._client: httpx.AsyncClient | None = None
 
     @property
     def name(self) -> str:
         """The server's host and the model: two servers may give one name to two models."""
-        return f"{self._client.base_url.host}/{self._model}"
+        return f"{urlsplit(self._address).hostname}/{self._model}"
 
     @property
     def calibration(self) -> Calibration | None:
@@ -137,7 +139,17 @@ class ServerEmbedder:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        if self._client is not None:
+            await self._client.aclose()
+
+    def _opened(self) -> httpx.AsyncClient:
+        """The client; made at its first use, as a proxy or a certificate that is set may be unusable."""
+        if self._client is None:
+            try:
+                self._client = client_for(self._address, _REQUEST_SECONDS, key=self._key)
+            except ModelUnreachableError as error:
+                raise IndexingError(str(error)) from None
+        return self._client
 
     async def _embed_batch(self, texts: Sequence[str]) -> Vectors:
         response = await self._post(texts)
@@ -161,7 +173,7 @@ class ServerEmbedder:
             body["dimensions"] = self._dimensions
         for attempt in range(1, _TRIES + 1):
             try:
-                response = await self._client.post("embeddings", json=body)
+                response = await self._opened().post("embeddings", json=body)
             except httpx.HTTPError as error:
                 if attempt == _TRIES:
                     raise IndexingError(

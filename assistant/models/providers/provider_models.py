@@ -19,6 +19,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error, is_context_overflow
+from assistant.models.http_client import client_for
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.providers.carried import put_back, with_carried
 from assistant.models.providers.carried_notes import with_notes
@@ -165,12 +166,11 @@ class _Line:
         """How AgentScope is to make the client: with responses made regular, and requests as the server takes them."""
         local = is_loopback(self._address)
         timeout = httpx.Timeout(_LOOPBACK_READ_SECONDS if local else _READ_SECONDS, connect=_CONNECT_SECONDS)
-        client = httpx.AsyncClient(
-            timeout=timeout,
+        client = client_for(
+            self._address,
+            timeout,
             follow_redirects=True,
-            # A proxy from the environment must not see what is said to a server on this machine.
-            trust_env=not local,
-            event_hooks={
+            hooks={
                 "request": [adapted_requests(lambda: self._refused, lambda content: self.mask(content))],
                 "response": [regular_responses(lambda: self._habits)],
             },
