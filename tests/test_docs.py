@@ -12,8 +12,11 @@ from typing import get_args
 
 import pytest
 
+from assistant.assembly.sample.show_command import show_command
 from assistant.cli.main import build_parser
 from assistant.config.settings import Settings, variable_names
+from assistant.config.words import Language
+from assistant.conversation.commands import COMMANDS
 from assistant.messages.events import Event
 from tests.source_files import ROOT, python_files
 
@@ -62,11 +65,11 @@ def test_the_settings_are_those_of_the_code() -> None:
     assert sorted(named) == sorted(expected)
 
 
-def test_the_slash_commands_are_those_of_the_code() -> None:
-    names = ("conversation/commands.py", "assembly/sample/show_command.py")
-    source = "\n".join((ROOT / "assistant" / name).read_text(encoding="utf-8") for name in names)
-    expected = re.findall(r'Command\(\s*"(/[^"]*)",\s*"([^"]*)"', source)
-    assert expected
+async def test_the_slash_commands_are_those_of_the_code() -> None:
+    async def play(language: Language) -> None:
+        raise AssertionError(language)
+
+    expected = [(command.usage, command.help) for command in (*COMMANDS.values(), show_command(play))]
     assert re.findall(r"^\| `(/[^`]*)` \| (.*) \|$", page("docs/commands.md"), re.MULTILINE) == expected
 
 

@@ -18,6 +18,8 @@ from assistant.compaction.policy import UNDO_RATIO
 from assistant.compaction.record import CompactionRecord
 from assistant.compaction.shorten.result_limits import shorten_results
 from assistant.compaction.summary.summary import SummaryFailure
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import CompactionError, ContextOverflowError
 from assistant.messages.blocks import Msg
 from assistant.messages.events import CompactionReason, CompactionUndone, Event, Notice
@@ -90,7 +92,7 @@ class Compactor:
         await self.window.read_schemas()
         compaction = self._state.newest_compaction()
         if compaction is None:
-            raise CompactionError("Nothing to undo: this conversation has not been compacted.")
+            raise CompactionError(say("agent", "nothing_to_undo"))
         self._state.undo_compaction(compaction, self._fitted_before(compaction))
         # It is done from here on, whatever becomes of the rest.
         self._emit(CompactionUndone(compaction.compaction_id, compaction.folded_messages))
@@ -111,7 +113,7 @@ class Compactor:
         await self.window.read_schemas()
         plan = plan_compaction(self._request("manual", ""))
         if plan.split is None:
-            reason = plan.notices[-1].text if plan.notices else "Nothing would be folded."
+            reason = plan.notices[-1].text if plan.notices else say("agent", "nothing_to_fold")
             return CompactionPreview(plan.before_tokens, 0, (), 0, reason)
         folded = tuple(self.window.message_items(plan.split.folded))
         return CompactionPreview(plan.before_tokens, plan.split.folded_tokens, folded, plan.split.kept_turns, "")
@@ -130,7 +132,7 @@ class Compactor:
                 # Mostly the same model; another one only gets smaller pieces.
                 smaller = min(self._summariser.window_tokens, limit)
                 self._summariser = replace(self._summariser, window_tokens=smaller)
-            self.report(f"The provider says that this model's window is {limit:,} tokens; it is used from now on.")
+            self.report(say("agent", "window_learned", limit=limit))
         counted, longest = self._counted_tokens, self.window.policy.max_input_length
         self.window.counter.calibrate(counted, max(counted, longest))
 
@@ -184,10 +186,7 @@ class Compactor:
         limit = int(window.policy.max_input_length * UNDO_RATIO)
         total = window.total(short.messages, summary)
         if total > limit:
-            raise CompactionError(
-                f"The messages of this compaction do not fit any more: with them the context would hold {total:,} "
-                f"tokens, and {limit:,} may stand in it. They can be read in the transcript."
-            )
+            raise CompactionError(say("agent", "undo_does_not_fit", total=total, limit=limit))
         window.store(short.artifacts)
         return short.messages
 
@@ -198,7 +197,7 @@ class Compactor:
             replace_text(path, json.dumps(values, ensure_ascii=False, indent=2, default=str))
         except OSError as error:
             # The digest that may take the place of the summary must not be lost with it.
-            self.report(f"The summary that was refused could not be kept as {path.name} ({error.strerror or error}).")
+            self.report(say("agent", "refused_summary_lost", name=path.name, reason=plain_reason(error)))
 
     def _report_all(self, outcome: Outcome) -> None:
         if not outcome.notices:

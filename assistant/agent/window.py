@@ -14,6 +14,7 @@ from assistant.compaction.budget import fits_alone, next_trigger
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.shorten.result_limits import Artifact, ArtifactPlace, cap_result
+from assistant.config.words import say
 from assistant.errors import CompactionError
 from assistant.messages.blocks import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.messages.events import ContextMeasured, ContextPart, Event, Part
@@ -116,11 +117,11 @@ class ContextWindow:
     def items(self) -> list[ContextItem]:
         """What the model sees, in order."""
         prompt, state = self.prompt.prompt, self._state
-        items = [ContextItem("system", "System prompt", prompt.text, self.counter.text(prompt.text))]
+        items = [ContextItem("system", say("agent", "part_system"), prompt.text, self.counter.text(prompt.text))]
         if self._schemas_json:
-            items.append(ContextItem("tools", "Tools", self._schemas_json, self.schema_tokens))
+            items.append(ContextItem("tools", say("agent", "part_tools"), self._schemas_json, self.schema_tokens))
         if message := write_summary_message(state.session.summary, (), state.language):
-            items.append(ContextItem("summary", "Summary", message, self.counter.text(message)))
+            items.append(ContextItem("summary", say("agent", "part_summary"), message, self.counter.text(message)))
         return [*items, *self._pin_items(), *self.message_items(state.context)]
 
     def message_items(self, messages: Sequence[Msg]) -> list[ContextItem]:
@@ -128,7 +129,7 @@ class ContextWindow:
         return [
             ContextItem(
                 "messages",
-                f"{'You' if message.role == 'user' else 'Assistant'}: {block.type.replace('_', ' ')}",
+                _label(message.role, block.type),
                 block_text(block),
                 self.counter.block(block),
                 key := BlockKey(message.id, block.type, block.id),
@@ -148,10 +149,7 @@ class ContextWindow:
         state = self._state
         pins = [*self.pins(), *(pin for pin in state.pins_of([key]) if key not in state.session.pins)]
         if over := tokens_over_pin_limit(pins, self._policy, self.counter):
-            raise CompactionError(
-                f"Pins may take {self._policy.pin_tokens:,} tokens together, a tenth of the window; with this one they "
-                f"would be {over:,} over. Unpin something first."
-            )
+            raise CompactionError(say("agent", "pins_over_limit", limit=self._policy.pin_tokens, over=over))
         state.pin([pin.key for pin in pins])
 
     def unpin(self, key: BlockKey) -> None:
@@ -188,7 +186,7 @@ class ContextWindow:
         return [
             ContextItem(
                 "pins",
-                f"{'You' if pin.role == 'user' else 'Assistant'}: pinned",
+                _label(pin.role, "pinned"),
                 pin.text,
                 pin_tokens([pin], self.counter),
                 pin.key,
@@ -204,3 +202,9 @@ class ContextWindow:
                 if isinstance(block, ToolCallBlock) and block.id == call_id:
                     return block
         return None
+
+
+def _label(role: str, kind: str) -> str:
+    """Who said a block, and what it is."""
+    who = say("agent", "you" if role == "user" else "assistant")
+    return say("agent", "part_message", who=who, kind=say("agent", f"kind_{kind}"))

@@ -20,7 +20,7 @@ from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
 from assistant.config.prompts import language_of
 from assistant.config.settings import Settings, load_settings, variables_of
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.conversation.commands import COMMANDS, Command, Submitted, submit, waiting_text
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
@@ -190,7 +190,7 @@ class Assistant:
             return ConnectionReport(False, test.problem)
         return ConnectionReport(
             True,
-            f"{self.model.name} answered in {test.reply_seconds:.1f} s and called a tool in {test.tool_seconds:.1f} s.",
+            say("models", "test_ok", name=self.model.name, reply=test.reply_seconds, tool=test.tool_seconds),
         )
 
     @property

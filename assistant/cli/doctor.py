@@ -15,6 +15,7 @@ from assistant.agent.tools.mcp_servers import open_servers
 from assistant.assembly.home import open_store
 from assistant.assembly.known_keys import KeySource
 from assistant.config.settings import Settings, variables_of
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
 from assistant.models.chat_model import connect_available
@@ -70,10 +71,8 @@ def _home(settings: Settings) -> Finding:
     except (PalimpsestError, OSError) as error:
         return Finding("home", "error", str(error))
     if damaged:
-        return Finding(
-            "home", "warning", f"{settings.home}: {damaged} lines of the journal are damaged and left as is."
-        )
-    return Finding("home", "ok", f"{settings.home}, {count} conversations")
+        return Finding("home", "warning", say("cli", "damaged_lines", home=settings.home, count=damaged))
+    return Finding("home", "ok", say("cli", "home_found", home=settings.home, count=count))
 
 
 async def _model(settings: Settings) -> Finding:
@@ -82,7 +81,7 @@ async def _model(settings: Settings) -> Finding:
     except PalimpsestError as error:
         return Finding("model", "error", str(error))
     await chat.close()
-    text = f"{chat.name}, window {chat.window_tokens:,} tokens. {chat.how}"
+    text = say("cli", "model_found", name=chat.name, tokens=chat.window_tokens, how=chat.how)
     return Finding("model", "ok" if chat.is_language_model else "warning", text)
 
 
@@ -98,7 +97,10 @@ async def _mcp_servers(settings: Settings) -> list[Finding]:
 
 
 def _servers_finding(tool_counts: Mapping[str, int], problems: Sequence[str]) -> Finding:
-    counted = [f"{name} ({count} tool{'' if count == 1 else 's'})" for name, count in tool_counts.items()]
+    counted = [
+        say("cli", "mcp_one" if count == 1 else "mcp_many", name=name, count=count)
+        for name, count in tool_counts.items()
+    ]
     usable = ", ".join(counted)
     text = " ".join([f"{usable}.", *problems]) if usable and problems else usable or " ".join(problems)
     return Finding("MCP servers", "warning" if problems else "ok", text)
@@ -106,13 +108,11 @@ def _servers_finding(tool_counts: Mapping[str, int], problems: Sequence[str]) ->
 
 def _search_tool() -> Finding:
     if shutil.which("rg"):
-        return Finding("ripgrep", "ok", "found")
-    return Finding("ripgrep", "warning", "not on PATH: the Grep tool looks beside the Python interpreter instead.")
+        return Finding("ripgrep", "ok", say("cli", "rg_found"))
+    return Finding("ripgrep", "warning", say("cli", "rg_missing"))
 
 
 def _vocabulary() -> Finding:
     if qwen_encoding() is not None:
-        return Finding(
-            "token counts", "ok", "exact for Qwen up to 3; others by UTF-8 bytes, corrected by the provider."
-        )
-    return Finding("token counts", "warning", "dashscope's vocabulary is missing; counted by UTF-8 bytes.")
+        return Finding("token counts", "ok", say("cli", "tokens_exact"))
+    return Finding("token counts", "warning", say("cli", "tokens_by_bytes"))

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from assistant.assembly.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
 from assistant.cli.terminal import printable
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings
+from assistant.config.words import say
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
@@ -40,7 +42,7 @@ def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
         match options.action:
             case "rename":
                 if not options.title.strip():
-                    raise WrongUseError("A title has words.")
+                    raise WrongUseError(say("cli", "title_needed"))
                 store.sessions.rename(options.session, options.title)
             case "trash":
                 store.sessions.trash(options.session)
@@ -57,7 +59,7 @@ def run_index(settings: Settings, options: argparse.Namespace) -> int:
 def run_search(settings: Settings, options: argparse.Namespace) -> int:
     """Print the hits of one query, or of each line of a file."""
     if (options.query is None) == (options.batch is None):
-        raise WrongUseError("Give one query, or --batch FILE.")
+        raise WrongUseError(say("cli", "one_query"))
     queries = [options.query] if options.batch is None else _lines_of(options.batch)
     return asyncio.run(_search(settings, queries, options.k, options.json, is_batch=options.batch is not None))
 
@@ -70,7 +72,7 @@ def run_forget(settings: Settings, options: argparse.Namespace) -> int:
 def run_export(settings: Settings, options: argparse.Namespace) -> int:
     """Write conversations to a file or to standard output."""
     if options.all == (options.session is not None):
-        raise WrongUseError("Say which: --session ID, or --all.")
+        raise WrongUseError(say("cli", "say_which"))
     store = open_store(settings)
     ids = [options.session] if options.session else [summary.session_id for summary in store.sessions.list()]
     lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now(), store.known)
@@ -81,8 +83,8 @@ def run_export(settings: Settings, options: argparse.Namespace) -> int:
     try:
         replace_file(options.out, b"".join(encode(line) + b"\n" for line in lines))
     except OSError as error:
-        raise PalimpsestError(f"{options.out} cannot be written: {error}") from None
-    print(f"{len(ids)} conversations are in {options.out}, masked of secrets.")
+        raise PalimpsestError(say("cli", "not_writable", path=options.out, reason=plain_reason(error))) from None
+    print(say("cli", "exported", count=len(ids), path=options.out))
     return 0
 
 
@@ -92,12 +94,12 @@ def run_import(settings: Settings, options: argparse.Namespace) -> int:
         with options.file.open("rb") as file:
             exported = read_export(file)
     except OSError as error:
-        raise PalimpsestError(f"{options.file} cannot be read: {error}") from None
+        raise PalimpsestError(say("cli", "not_readable", path=options.file, reason=plain_reason(error))) from None
     store = open_store(settings)
     with HomeOwnership(store.workspace):
         imported = import_sessions(exported, store.sessions, store.journal, store.artifacts)
-    known = f" {len(imported.known)} were here already and are as they were." if imported.known else ""
-    print(f"{len(imported.added)} conversations were imported.{known}")
+    known = say("cli", "known_already", count=len(imported.known)) if imported.known else ""
+    print(say("cli", "imported", count=len(imported.added), known=known))
     return 0
 
 
@@ -105,7 +107,7 @@ async def _empty_trash(settings: Settings, is_sure: bool) -> int:
     async with open_home(settings) as home:
         trash = make_trash(home.store, home.index, stop_nothing)
         if trash.question and not is_sure and not await _is_confirmed(trash.question):
-            print("Nothing was deleted.")
+            print(say("cli", "nothing_deleted"))
             return 0
         emptied = await trash.empty()
     print(emptied.text)
@@ -164,7 +166,9 @@ async def _forget(settings: Settings, text: str, is_sure: bool, as_json: bool) -
             return 0
         chosen = list(preview.exact) if is_sure else await _ask(preview)
         if not chosen:
-            print(json.dumps({"passages": 0, "gone": [], "notices": []}) if as_json else "Nothing was forgotten.")
+            print(
+                json.dumps({"passages": 0, "gone": [], "notices": []}) if as_json else say("cli", "nothing_forgotten")
+            )
             return 0
         receipt = await forgetter.forget(chosen)
     print(json.dumps(asdict(receipt), ensure_ascii=False) if as_json else receipt_text(receipt))
@@ -176,7 +180,7 @@ async def _ask(preview: ForgetPreview) -> list[ForgetItem]:
         return []
     print(printable("\n".join(preview_lines(preview, _SHOWN_ITEMS))))
     try:
-        answer = await asyncio.to_thread(input, "Forget which, for good? (1 3, 2-4, all; nothing else forgets) ")
+        answer = await asyncio.to_thread(input, say("cli", "forget_which"))
     except EOFError:
         return []
     return chosen_items(preview, answer, _SHOWN_ITEMS)
@@ -187,7 +191,7 @@ def _answer_lines(answer: SearchAnswer) -> Iterator[str]:
         snippet = " ".join(hit.snippet.split())
         yield printable(f"{hit.path}:{hit.line}  {hit.relevance:.2f}  {snippet[:_SNIPPET_CHARS]}")
     if not answer.hits:
-        yield "Nothing was found."
+        yield say("cli", "nothing_found")
     yield from (f"({notice})" for notice in answer.notices)
 
 
@@ -196,7 +200,9 @@ def _answer_json(query: str, answer: SearchAnswer) -> str:
 
 
 def _status_text(status: IndexStatus) -> str:
-    head = f"{status.files} files, {status.chunks} chunks, {status.pending} pending, searched by {status.mode}"
+    head = say(
+        "cli", "index_status", files=status.files, chunks=status.chunks, pending=status.pending, mode=status.mode
+    )
     return "\n".join([head, *(f"({notice})" for notice in status.notices)])
 
 
@@ -204,5 +210,5 @@ def _lines_of(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise PalimpsestError(f"{path} cannot be read: {error}") from None
+        raise PalimpsestError(say("cli", "not_readable", path=path, reason=plain_reason(error))) from None
     return [line for line in text.splitlines() if line.strip()]

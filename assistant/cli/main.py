@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from assistant.cli.streams import open_streams, quiet_libraries
 from assistant.config.own_process import forbid_inspection
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings, hide_keys, load_settings, set_language
-from assistant.config.words import speak
+from assistant.config.words import say, speak
 from assistant.errors import PalimpsestError, SessionNotFoundError, WrongUseError
 from assistant.messages.events import (
     ApprovalRequested,
@@ -71,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return FAILED
     except OSError as error:
-        print(f"palimpsest: {error}", file=sys.stderr)
+        which = f"{error.filename}: " if error.filename else ""
+        print(f"palimpsest: {which}{plain_reason(error)}", file=sys.stderr)
         _drop_output()
         return FAILED
 
@@ -90,35 +92,35 @@ def _drop_output() -> None:
 def build_parser() -> argparse.ArgumentParser:
     """All commands and their flags."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
-    parser = argparse.ArgumentParser(prog="palimpsest", description="A personal assistant that loses nothing.")
+    common.add_argument("--home", type=_home, help=say("cli", "help_home"))
+    parser = argparse.ArgumentParser(prog="palimpsest", description=say("cli", "help_palimpsest"))
     commands = parser.add_subparsers(dest="command", required=True)
 
-    chat = commands.add_parser("chat", parents=[common], help="talk in the terminal")
-    chat.add_argument("--once", metavar="TEXT", help="send one message, print the answer, end")
-    chat.add_argument("--session", metavar="ID", help="go on with this conversation")
-    chat.add_argument("--json", action="store_true", help="print one event a line")
-    chat.add_argument("--yes", action="store_true", help="allow every tool call that would be asked about")
+    chat = commands.add_parser("chat", parents=[common], help=say("cli", "help_chat"))
+    chat.add_argument("--once", metavar="TEXT", help=say("cli", "help_once"))
+    chat.add_argument("--session", metavar="ID", help=say("cli", "help_session"))
+    chat.add_argument("--json", action="store_true", help=say("cli", "help_json_events"))
+    chat.add_argument("--yes", action="store_true", help=say("cli", "help_yes_calls"))
 
-    serve = commands.add_parser("serve", parents=[common], help="open the page")
-    serve.add_argument("--host", help="address to listen on (default 127.0.0.1)")
-    serve.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+    serve = commands.add_parser("serve", parents=[common], help=say("cli", "help_serve"))
+    serve.add_argument("--host", help=say("cli", "help_host"))
+    serve.add_argument("--port", type=int, help=say("cli", "help_port"))
 
     _add_session_parsers(commands, common)
 
-    compact = commands.add_parser("compact", parents=[common], help="compress a conversation's context now")
+    compact = commands.add_parser("compact", parents=[common], help=say("cli", "help_compact"))
     compact.add_argument("--session", metavar="ID", required=True)
-    compact.add_argument("--hint", default="", help="what matters")
-    compact.add_argument("--preview", action="store_true", help="show what would be folded, change nothing")
+    compact.add_argument("--hint", default="", help=say("cli", "help_hint"))
+    compact.add_argument("--preview", action="store_true", help=say("cli", "help_preview"))
     compact.add_argument("--json", action="store_true")
 
-    undo = commands.add_parser("undo", parents=[common], help="take the newest compaction back")
+    undo = commands.add_parser("undo", parents=[common], help=say("cli", "help_undo"))
     undo.add_argument("--session", metavar="ID", required=True)
     undo.add_argument("--json", action="store_true")
 
-    show = commands.add_parser("show", parents=[common], help="play a sample conversation in a home thrown away")
-    show.add_argument("--language", choices=("en", "zh"), help="language of the sample (default: the one that is set)")
-    show.add_argument("--json", action="store_true", help="print one event a line")
+    show = commands.add_parser("show", parents=[common], help=say("cli", "help_show"))
+    show.add_argument("--language", choices=("en", "zh"), help=say("cli", "help_show_language"))
+    show.add_argument("--json", action="store_true", help=say("cli", "help_json_events"))
 
     _add_home_parsers(commands, common)
 
@@ -126,11 +128,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     commands.add_parser(
         "hash-password",
-        help="make a hash for PALIMPSEST_USERS",
-        description="Ask for a password, twice in a terminal, and print the hash that goes behind a name.",
+        help=say("cli", "help_hash"),
+        description=say("cli", "help_hash_long"),
     )
 
-    doctor = commands.add_parser("doctor", parents=[common], help="check the home, the model and the machine")
+    doctor = commands.add_parser("doctor", parents=[common], help=say("cli", "help_doctor"))
     doctor.add_argument("--json", action="store_true")
     return parser
 
@@ -139,72 +141,71 @@ def _add_session_parsers(commands: openclaw.Subparsers, common: argparse.Argumen
     sessions = commands.add_parser(
         "sessions",
         parents=[common],
-        help="list conversations, rename one, move one to the trash or back",
-        description="List the conversations, newest first; with an action change one of them.",
+        help=say("cli", "help_sessions"),
+        description=say("cli", "help_sessions_long"),
     )
-    sessions.add_argument("--trash", action="store_true", help="list those in the trash")
+    sessions.add_argument("--trash", action="store_true", help=say("cli", "help_trashed"))
     sessions.add_argument("--json", action="store_true")
     actions = sessions.add_subparsers(dest="action", metavar="ACTION")
     # An option before the action must not be undone by the default of the same option after it.
     home = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    home.add_argument("--home", type=_home, help="the workspace, in place of PALIMPSEST_HOME")
-    rename = actions.add_parser("rename", parents=[home], help="give a conversation another title")
+    home.add_argument("--home", type=_home, help=say("cli", "help_home"))
+    rename = actions.add_parser("rename", parents=[home], help=say("cli", "help_rename"))
     rename.add_argument("session", metavar="ID")
     rename.add_argument("title", metavar="TITLE")
-    for name, help_text in (("trash", "move a conversation to the trash"), ("restore", "take one back out of it")):
+    for name, help_text in (("trash", say("cli", "help_trash")), ("restore", say("cli", "help_restore"))):
         action = actions.add_parser(name, parents=[home], help=help_text)
         action.add_argument("session", metavar="ID")
-    empty = actions.add_parser("empty-trash", parents=[home], help="delete what is in the trash for good")
-    empty.add_argument("--yes", action="store_true", help="without asking")
+    empty = actions.add_parser("empty-trash", parents=[home], help=say("cli", "help_empty_trash"))
+    empty.add_argument("--yes", action="store_true", help=say("cli", "help_yes"))
 
 
 def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentParser) -> None:
     index = commands.add_parser(
         "index",
         parents=[common],
-        help="bring the search index in step with the files",
-        description="Bring the search index in step with the files and print what it holds.",
+        help=say("cli", "help_index"),
+        description=say("cli", "help_index_long"),
     )
-    index.add_argument("--rebuild", action="store_true", help="make it again from the files")
+    index.add_argument("--rebuild", action="store_true", help=say("cli", "help_rebuild"))
     index.add_argument("--json", action="store_true")
 
     search = commands.add_parser(
         "search",
         parents=[common],
-        help="search memory and past conversations",
-        description="Search memory files and past conversations; where another process owns the home, by words alone.",
+        help=say("cli", "help_search"),
+        description=say("cli", "help_search_long"),
     )
-    search.add_argument("query", nargs="?", help="a question or words")
-    search.add_argument("-k", type=_count, default=5, metavar="N", help="hits at most (default 5)")
-    search.add_argument("--batch", type=Path, metavar="FILE", help="one query a line")
-    search.add_argument("--json", action="store_true", help="one object a query")
+    search.add_argument("query", nargs="?", help=say("cli", "help_query"))
+    search.add_argument("-k", type=_count, default=5, metavar="N", help=say("cli", "help_k"))
+    search.add_argument("--batch", type=Path, metavar="FILE", help=say("cli", "help_batch"))
+    search.add_argument("--json", action="store_true", help=say("cli", "help_json_queries"))
 
     forget = commands.add_parser(
         "forget",
         parents=[common],
-        help="take a fact out of everything",
-        description="Show every sentence with these words, ask which are to be forgotten, and take them out of memory "
-        "files and their log, conversations, summaries, titles, tool results, the trash and the search index.",
+        help=say("cli", "help_forget"),
+        description=say("cli", "help_forget_long"),
     )
-    forget.add_argument("text", metavar="TEXT", help="words that are in it")
-    forget.add_argument("--yes", action="store_true", help="without asking: every sentence with these very words")
-    forget.add_argument("--json", action="store_true", help="without --yes: only show what would be asked about")
+    forget.add_argument("text", metavar="TEXT", help=say("cli", "help_forget_text"))
+    forget.add_argument("--yes", action="store_true", help=say("cli", "help_forget_yes"))
+    forget.add_argument("--json", action="store_true", help=say("cli", "help_forget_json"))
 
     export = commands.add_parser(
         "export",
         parents=[common],
-        help="write conversations to a portable file",
-        description="Write conversations with every word of them to one file, masked of secrets.",
+        help=say("cli", "help_export"),
+        description=say("cli", "help_export_long"),
     )
     export.add_argument("--session", metavar="ID")
     export.add_argument("--all", action="store_true")
-    export.add_argument("--out", type=Path, metavar="FILE", help="in place of standard output")
+    export.add_argument("--out", type=Path, metavar="FILE", help=say("cli", "help_out"))
 
     import_ = commands.add_parser(
         "import",
         parents=[common],
-        help="read conversations from such a file",
-        description="Read conversations from an exported file; those that are here already stay as they are.",
+        help=say("cli", "help_import"),
+        description=say("cli", "help_import_long"),
     )
     import_.add_argument("file", type=Path, metavar="FILE")
 
@@ -273,9 +274,9 @@ def _print_hash() -> int:
     from assistant.config.accounts import hash_password
 
     in_terminal = sys.stdin.isatty()
-    typed = getpass("Password: ") if in_terminal else sys.stdin.readline().rstrip("\r\n")
-    if in_terminal and getpass("Once more: ") != typed:
-        print("palimpsest: that was not the same twice", file=sys.stderr)
+    typed = getpass(say("cli", "password")) if in_terminal else sys.stdin.readline().rstrip("\r\n")
+    if in_terminal and getpass(say("cli", "once_more")) != typed:
+        print(say("cli", "not_the_same"), file=sys.stderr)
         return FAILED
     try:
         print(hash_password(typed))
@@ -334,7 +335,7 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
     async with open_assistant(settings, connect=connect, may_be_owned=options.command == "chat") as assistant:
         assistant.commands["show"] = show_command(play)
         if assistant.other_owner:
-            print(f"{assistant.other_owner.whose} This conversation goes on beside it.", file=sys.stderr)
+            print(say("cli", "goes_on_beside", whose=assistant.other_owner.whose), file=sys.stderr)
         if options.command == "chat":
             conversation = _chosen(assistant, options.session)
             for event in conversation.kept:
@@ -365,7 +366,7 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
     told = assistant.model.who_answers
-    print(f"{told}\n/help lists the commands, Ctrl-D ends.")
+    print(say("cli", "terminal_start", who=told))
     while (text := await _input("\n> ")) is not None:
         if told != assistant.model.who_answers:
             told = assistant.model.who_answers
@@ -377,7 +378,11 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
             print(f"— {conversation.title or conversation.session_id}")
         code = await _print_events(conversation, submitted.events, options.json)
         while code == AWAITING_APPROVAL:
-            is_allowed = options.yes or (await _input("allow once? [y/N] ") or "").strip().lower() in {"y", "yes", "是"}
+            is_allowed = options.yes or (await _input(say("cli", "allow_once")) or "").strip().lower() in {
+                "y",
+                "yes",
+                "是",
+            }
             code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
     return DONE
 
@@ -469,5 +474,5 @@ async def _input(prompt: str) -> str | None:
 def _home(text: str) -> Path:
     # An unset variable of a script would make the current folder the home.
     if not text.strip():
-        raise argparse.ArgumentTypeError("a folder, not an empty text")
+        raise argparse.ArgumentTypeError(say("cli", "no_empty_folder"))
     return Path(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from assistant.config.words import say
 from assistant.messages.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -35,20 +36,24 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
         case ToolStarted():
             return f"\n· {_short(event.name)} {_short(event.input)}\n"
         case ToolFinished():
-            note = f" (full text: {event.artifact_id})" if event.artifact_id else ""
+            note = say("cli", "full_text_at", artifact_id=event.artifact_id) if event.artifact_id else ""
             return f"  {event.state}{note}: {_short(event.output)}\n"
         case ApprovalRequested():
             return f"\n? {_short(event.reason)}\n{printable(event.preview)}\n"
         case ContextCompressed():
-            how = " (digest)" if event.fallback else ""
-            return (
-                f"\n⚡ context compressed{how}: {event.previous_tokens:,} → {event.after_tokens:,} tokens, "
-                f"{event.folded_messages} messages folded; /undo takes it back\n"
+            how = say("cli", "by_digest") if event.fallback else ""
+            return say(
+                "cli",
+                "compressed",
+                how=how,
+                before=event.previous_tokens,
+                after=event.after_tokens,
+                folded=event.folded_messages,
             )
         case CompactionUndone():
-            return f"\n↶ compaction taken back: {event.restored_messages} messages are in the context again\n"
+            return say("cli", "taken_back", count=event.restored_messages)
         case MemoryChanged():
-            return f"\n✎ {event.path} changed by {event.writer}\n"
+            return say("cli", "file_changed", path=event.path, writer=event.writer)
         case Recalled():
             return "".join(f"  ↺ {line.path}:{line.line} {_short(line.text)}\n" for line in event.lines)
         case Notice():
@@ -68,8 +73,8 @@ def _end_text(event: TurnFinished) -> str:
         case "awaiting_approval":
             return ""
         case "output_limit":
-            limit = f" of {event.output_tokens:,} tokens" if event.output_tokens else ""
-            return f"\n[the model stopped at its output limit{limit}; /continue goes on]\n"
+            limit = say("cli", "of_tokens", tokens=event.output_tokens) if event.output_tokens else ""
+            return say("cli", "stopped_at_limit", limit=limit)
         case "interrupted" | "max_steps":
             return f"\n[{event.reason}]\n"
         case _:
@@ -85,10 +90,7 @@ def preview_text(preview: CompactionPreview) -> str:
     """What a compaction would do, in lines."""
     if preview.reason:
         return preview.reason
-    head = (
-        f"Compacting now would fold {preview.folded_tokens:,} of {preview.previous_tokens:,} tokens and keep "
-        f"{preview.kept_turns} turns. Folded would be:"
-    )
+    head = say("cli", "preview", folded=preview.folded_tokens, before=preview.previous_tokens, turns=preview.kept_turns)
     return "\n".join([head, *(f"{item.tokens:>7,}  {item.label}: {_short(item.text)}" for item in preview.folded)])
 
 

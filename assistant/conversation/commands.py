@@ -6,6 +6,8 @@ import difflib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.event_log import NumberedEvent
@@ -37,9 +39,18 @@ class Call:
 class Command:
     """One slash command; `run` returns the conversation the person is in afterwards."""
 
-    usage: str
-    help: str
+    name: str
     run: Callable[[Call], Awaitable[Conversation]]
+
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        return say("commands", f"{self.name}_usage")
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return say("commands", f"{self.name}_help")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +84,8 @@ async def submit(
         try:
             conversation.ask(text)
         except OSError as error:
-            reason = error.strerror or str(error)
-            conversation.emit(
-                Notice(f"The message could not be written to disk ({reason}), so it was not sent: {text}")
-            )
+            reason = plain_reason(error)
+            conversation.emit(Notice(say("commands", "not_sent", reason=reason, text=text)))
     return Submitted(conversation, events)
 
 
@@ -84,15 +93,15 @@ async def _run(name: str, call: Call) -> Conversation:
     command = call.commands.get(name[1:].lower())
     if command is None:
         nearest = difflib.get_close_matches(name[1:].lower(), call.commands, n=1)
-        hint = f"Did you mean /{nearest[0]}?" if nearest else "/help lists the commands."
-        call.conversation.emit(Notice(f"There is no command {name}. {hint}"))
+        hint = say("commands", "did_you_mean", nearest=nearest[0]) if nearest else say("commands", "see_help")
+        call.conversation.emit(Notice(say("commands", "no_command", name=name, hint=hint)))
         return call.conversation
     try:
         return await command.run(call)
     except PalimpsestError as error:
         call.conversation.emit(Notice(str(error)))
     except OSError as error:
-        call.conversation.emit(Notice(f"/{name[1:]} could not be written to disk ({error.strerror or error})."))
+        call.conversation.emit(Notice(say("commands", "not_written", name=name[1:], reason=plain_reason(error))))
     return call.conversation
 
 
@@ -119,7 +128,9 @@ async def _clear(call: Call) -> Conversation:
 async def _save(call: Call) -> Conversation:
     if call.argument:
         call.conversation.rename(call.argument)
-    call.conversation.emit(Notice(f"Saved as “{call.conversation.title}” ({call.conversation.session_id}).", "info"))
+    call.conversation.emit(
+        Notice(say("commands", "saved", title=call.conversation.title, session_id=call.conversation.session_id), "info")
+    )
     return call.conversation
 
 
@@ -127,7 +138,7 @@ async def _load(call: Call) -> Conversation:
     summaries = call.conversations.summaries()
     if not call.argument:
         lines = [f"{summary.session_id}  {summary.title}" for summary in summaries[:_HISTORY_LINES]]
-        call.conversation.emit(Notice("\n".join(["/load ID opens one of these:", *lines]), "info"))
+        call.conversation.emit(Notice("\n".join([say("commands", "load_one"), *lines]), "info"))
         return call.conversation
     wanted = call.argument.lower()
     for summary in summaries:
@@ -141,7 +152,7 @@ async def _history(call: Call) -> Conversation:
     turns = [event for event in events if isinstance(event, TurnStarted) and event.text]
     compactions = sum(isinstance(event, ContextCompressed) for event in events)
     lines = [f"{event.at[:16]}  {event.text[:_PREVIEW_CHARS]}" for event in turns[-_HISTORY_LINES:]]
-    head = f"{len(turns)} messages of yours, {compactions} compactions. The newest:"
+    head = say("commands", "history_head", count=len(turns), compactions=compactions)
     call.conversation.emit(Notice("\n".join([head, *lines]), "info"))
     return call.conversation
 
@@ -152,7 +163,7 @@ async def _context(call: Call) -> Conversation:
     items = call.conversation.context_items()
     lines = [f"{item.tokens:>7,}  {item.label}: {item.text[:_PREVIEW_CHARS]}".replace("\n", " ") for item in items]
     total = sum(item.tokens for item in items)
-    call.conversation.emit(Notice("\n".join([*lines, f"{total:>7,}  tokens in all"]), "info"))
+    call.conversation.emit(Notice("\n".join([*lines, say("commands", "tokens_in_all", total=total)]), "info"))
     return call.conversation
 
 
@@ -162,16 +173,16 @@ async def _pin(call: Call) -> Conversation:
         if item.key and item.is_user and call.argument.lower() in item.text.lower():
             call.conversation.pin(item.key)
             text = item.text[:_PREVIEW_CHARS]
-            call.conversation.emit(Notice(f"Pinned, it will survive every compaction verbatim: {text}", "info"))
+            call.conversation.emit(Notice(say("commands", "pinned", text=text), "info"))
             return call.conversation
-    raise PalimpsestError("No message in the context contains that text.")
+    raise PalimpsestError(say("commands", "nothing_to_pin"))
 
 
 async def _remember(call: Call) -> Conversation:
     if not call.argument:
-        raise PalimpsestError("/remember TEXT writes the text into MEMORY.md.")
+        raise PalimpsestError(say("commands", "remember_how"))
     change = call.conversation.memory.save(call.argument, writer=OWNER_WRITER).change
-    text = f"Remembered in {change.path}." if change else "It stands there already."
+    text = say("commands", "remembered", path=change.path) if change else say("commands", "known_already")
     call.conversation.emit(Notice(text, "info"))
     return call.conversation
 
@@ -183,22 +194,26 @@ async def _pending(call: Call) -> Conversation:
     match verb:
         case "keep":
             change = admission.keep(line_id.strip())
-            told = f"Written to {change.path}." if change else "No such line waits, or it stands there already."
+            told = say("commands", "written", path=change.path) if change else say("commands", "no_line_or_known")
         case "drop":
-            told = "Dropped." if admission.waiting.take(line_id.strip()) else "No such line waits."
+            told = (
+                say("commands", "dropped")
+                if admission.waiting.take(line_id.strip())
+                else say("commands", "no_line_waits")
+            )
         case _:
-            told = "\n".join(map(waiting_text, admission.waiting.all())) or "Nothing waits."
+            told = "\n".join(map(waiting_text, admission.waiting.all())) or say("commands", "nothing_waits")
     call.conversation.emit(Notice(told, "info"))
     return call.conversation
 
 
 async def _memory(call: Call) -> Conversation:
     if not call.argument:
-        raise PalimpsestError("/memory QUERY searches memory and past conversations.")
+        raise PalimpsestError(say("commands", "memory_how"))
     answer = await call.conversation.memory.index.search(call.argument, _MEMORY_HITS)
     lines = [f"{hit.path}:{hit.first_line}  {_short(hit.snippet)}" for hit in answer.hits]
     notices = [f"({notice})" for notice in answer.notices]
-    call.conversation.emit(Notice("\n".join([*(lines or ["Nothing was found."]), *notices]), "info"))
+    call.conversation.emit(Notice("\n".join([*(lines or [say("commands", "nothing_found")]), *notices]), "info"))
     return call.conversation
 
 
@@ -218,10 +233,10 @@ async def _forget(call: Call) -> Conversation:
     preview = await call.forgetter.find(call.argument)
     call.forgetter.offer(session_id, preview)
     if not preview.items:
-        call.conversation.emit(Notice("It stands nowhere: not in memory, not in a conversation.", "info"))
+        call.conversation.emit(Notice(say("commands", "stands_nowhere"), "info"))
         return call.conversation
     lines = preview_lines(preview, _FORGET_ITEMS)
-    how = "Nothing is changed yet. /forget 1 3 forgets these sentences for good, everywhere; /forget all all of them."
+    how = say("commands", "forget_how")
     call.conversation.emit(Notice("\n".join([*lines, how]), "info"))
     return call.conversation
 
@@ -262,12 +277,9 @@ def _read_again(conversations: Conversations, session_id: str) -> Conversation:
 
 def waiting_text(line: WaitingLine) -> str:
     """A line that waits, where it comes from, and how it is kept or dropped."""
-    source = f"from {line.source}" if line.source else "in the model's words"
-    place = f"{line.path}, in place of “{line.replaces.strip()}”" if line.replaces else line.path
-    return (
-        f"Not written to {place}, because you did not say it so: “{line.text}” ({source})."
-        f" /pending keep {line.line_id} writes it, /pending drop {line.line_id} drops it."
-    )
+    source = say("commands", "from_source", source=line.source) if line.source else say("commands", "models_words")
+    place = say("commands", "in_place_of", path=line.path, old=line.replaces.strip()) if line.replaces else line.path
+    return say("commands", "waiting", place=place, text=line.text, source=source, line_id=line.line_id)
 
 
 def _short(text: str) -> str:
@@ -275,23 +287,24 @@ def _short(text: str) -> str:
     return line if len(line) <= _HIT_CHARS else f"{line[:_HIT_CHARS]}…"
 
 
-COMMANDS: Mapping[str, Command] = {
-    "compact": Command("/compact [hint]", "compress the context now; the hint says what matters", _compact),
-    "undo": Command("/undo", "take the newest compaction back", _undo),
-    "new": Command("/new [title]", "begin a new conversation", _new),
-    "clear": Command("/clear", "empty the context; the journal keeps every word", _clear),
-    "save": Command("/save [title]", "give this conversation a title", _save),
-    "load": Command("/load [id or title]", "open another conversation", _load),
-    "history": Command("/history", "your newest messages here", _history),
-    "context": Command("/context", "what the model sees, with tokens", _context),
-    "pin": Command("/pin [text]", "keep a message of yours verbatim through every compaction", _pin),
-    "remember": Command("/remember TEXT", "write a fact into MEMORY.md", _remember),
-    "pending": Command("/pending [keep ID or drop ID]", "lines that wait before they come into memory", _pending),
-    "memory": Command("/memory QUERY", "search memory and past conversations", _memory),
-    "forget": Command("/forget TEXT", "find a fact everywhere, then forget the sentences you choose", _forget),
-    "stop": Command("/stop", "end the running turn", _stop),
-    "continue": Command("/continue", "go on with a turn that was cut or reached its limit", _continue),
-    "retry": Command("/retry", "answer your newest message again", _retry),
-    "model": Command("/model", "which model answers, and how it was found", _model),
-    "help": Command("/help", "this list", _help),
+_RUN: Mapping[str, Callable[[Call], Awaitable[Conversation]]] = {
+    "compact": _compact,
+    "undo": _undo,
+    "new": _new,
+    "clear": _clear,
+    "save": _save,
+    "load": _load,
+    "history": _history,
+    "context": _context,
+    "pin": _pin,
+    "remember": _remember,
+    "pending": _pending,
+    "memory": _memory,
+    "forget": _forget,
+    "stop": _stop,
+    "continue": _continue,
+    "retry": _retry,
+    "model": _model,
+    "help": _help,
 }
+COMMANDS: Mapping[str, Command] = {name: Command(name, run) for name, run in _RUN.items()}

@@ -200,10 +200,7 @@ class Conversation:
         try:
             changes = self.memory.changes()
         except OSError as error:
-            notice = Notice(
-                f"memory_log.jsonl cannot be read ({error.strerror or error}), so what was written to memory does not "
-                "show in this conversation. The memory files are not touched by this."
-            )
+            notice = Notice(say("conversation", "log_unreadable", reason=plain_reason(error)))
             if notice not in self._kept:
                 self.emit_kept(notice)
             return []
@@ -268,7 +265,7 @@ class Conversation:
 
     def _refuse_closed(self) -> None:
         if self._jobs.is_closed:
-            raise PalimpsestError("This conversation is closed.")
+            raise PalimpsestError(say("conversation", "is_closed"))
 
     def _carry_out_unless_in_turn(self) -> None:
         if self._turns.running is None:
@@ -284,7 +281,7 @@ class Conversation:
                 case _:
                     await self._change_context(job)
         except asyncio.CancelledError:
-            self.emit(Notice("Stopped.", "info"))
+            self.emit(Notice(say("conversation", "stopped"), "info"))
         except PalimpsestError as error:
             self.emit(Notice(str(error)))
         except Exception as error:
@@ -316,7 +313,7 @@ class Conversation:
             case Clear():
                 self._state.clear()
                 self._window.emit_measure()
-                self.emit(Notice("The context is empty now. Every word is still in the journal and in search.", "info"))
+                self.emit(Notice(say("conversation", "context_cleared"), "info"))
 
     def _message(self, text: str) -> Msg | None:
         """What the person says; None where no request could hold it, and it waits as a file to be read in parts."""
@@ -330,9 +327,4 @@ class Conversation:
         path = self._state.workspace.files_folder / f"message-{self._state.now():%Y-%m-%d-%H%M%S-%f}.txt"
         replace_text(path, text)
         tokens, limit = self._window.counter.text(text), self._window.policy.max_input_length
-        self.emit(
-            Notice(
-                f"This message has about {tokens:,} tokens and cannot fit the window of {limit:,}, so it was not sent. "
-                f"It was saved as files/{path.name}: ask to have it read in parts."
-            )
-        )
+        self.emit(Notice(say("conversation", "message_too_long", tokens=tokens, limit=limit, name=path.name)))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from assistant.compaction.record import CompactionRecord
+from assistant.config.words import say
 from assistant.errors import IndexingError, WorkspaceError
 from assistant.index.memory_index import MemoryIndex
 from assistant.storage.artifacts import Artifacts
@@ -28,9 +29,9 @@ class EmptiedTrash:
     def text(self) -> str:
         """What went, in words."""
         if not self.conversations:
-            return "The trash is empty."
-        count = "1 conversation is" if self.conversations == 1 else f"{self.conversations} conversations are"
-        return "\n".join([f"{count} gone for good, from the journal and from search.", *self.notices])
+            return say("conversation", "trash_empty")
+        count = say("conversation", "one_is" if self.conversations == 1 else "many_are", count=self.conversations)
+        return "\n".join([say("conversation", "trash_gone", conversations=count), *self.notices])
 
 
 class Trash:
@@ -70,7 +71,7 @@ class Trash:
             try:
                 await self._index.purge()
             except IndexingError as error:
-                return EmptiedTrash(len(gone), (f"The search index still holds their words: {error}",))
+                return EmptiedTrash(len(gone), (say("conversation", "trash_index", reason=error),))
             return EmptiedTrash(len(gone))
 
     def _remove_rest(self, session_ids: set[str]) -> None:
@@ -97,8 +98,8 @@ def empty_question(count: int) -> str:
     """What is asked before that many conversations go for good; empty for none."""
     if not count:
         return ""
-    what = "1 conversation" if count == 1 else f"{count} conversations"
-    return f"Delete {what} for good? Every word leaves the journal and search; what was saved to memory stays."
+    what = say("conversation", "one_conversation" if count == 1 else "many_conversations", count=count)
+    return say("conversation", "trash_question", what=what)
 
 
 def _session_of(text: str) -> str:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.window import ContextWindow
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.prompts import render
+from assistant.config.words import say
 from assistant.conversation.event_log import EventLog
 from assistant.conversation.past import RunningTurn
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
@@ -100,16 +102,14 @@ class Turns:
         index = next((i for i, known in enumerate(context) if known.id == message_id), None)
         if index is None or context[index].role != "user":
             self._state.drop(block_keys([message]), "edit")
-            raise PalimpsestError(
-                "This message was folded into the summary and cannot be edited. Undo the compaction first."
-            )
+            raise PalimpsestError(say("conversation", "folded_not_editable"))
         self._state.drop(block_keys(context[index:]), "edit")
         await self.reply_to(message)
 
     async def go_on(self) -> None:
         """Go on with the newest turn; its model calls are counted from zero."""
         if self._loop.parked_calls():
-            raise PalimpsestError("A call waits for your answer first: allow or deny it.")
+            raise PalimpsestError(say("conversation", "call_waits"))
         self._start_again()
         self._loop.start_turn()
         await self._run(self._loop.reply())
@@ -206,9 +206,7 @@ class Turns:
             ending = _Ending(ending.reason, ending.error or _explain_unwritten(failure))
         self._emit_end(turn_id, ending)
         if finish_bootstrap(self._state.workspace):
-            self._events.emit(
-                Notice("We have met: the guide for the first conversation (BOOTSTRAP.md) is gone now.", "info")
-            )
+            self._events.emit(Notice(say("conversation", "bootstrap_gone"), "info"))
 
     def _mend_context(self) -> None:
         """What was said so far is kept, and every call has a result."""
@@ -224,7 +222,7 @@ class Turns:
             return
         translator = self._loop.translator
         if ending.reason == "completed" and not translator.has_spoken:
-            self._events.emit(Notice("The model ended its turn without a word. Ask again, or retry."))
+            self._events.emit(Notice(say("conversation", "silent_model")))
         self._events.emit(
             TurnFinished(turn_id, ending.reason, translator.input_tokens, translator.output_tokens, self._state.at())
         )
@@ -233,12 +231,8 @@ class Turns:
         for message in reversed(self._loop.context):
             if message.role == "user":
                 return message.id
-        raise PalimpsestError("There is no message to go on from.")
+        raise PalimpsestError(say("conversation", "nothing_to_continue"))
 
 
 def _explain_unwritten(error: OSError | PalimpsestError) -> str:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return (
-        f"The conversation could not be written to disk ({reason}). What was said stands here as long as the program "
-        "runs and is written with the next turn that can be."
-    )
+    return say("conversation", "not_written", reason=plain_reason(error))

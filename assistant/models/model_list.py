@@ -32,7 +32,7 @@ def chat_rows(body: object) -> list[tuple[str, Row]]:
     """The name and the row of each model that chats, in the server's order. Raises `ValueError` for no such list."""
     rows = _rows(body)
     if rows is None:
-        raise ValueError("no model list")
+        raise ValueError("not a list of models")
     named = [(name, row) for row in rows if (name := _name(row))]
     return [(name, row) for name, row in named if is_chat_name(name) and _chats(row)]
 

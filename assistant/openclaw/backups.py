@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from assistant.config.words import say
 from assistant.errors import TranscriptError
 from assistant.storage.atomic_io import replace_file, sync_folder
 
@@ -49,7 +50,7 @@ def write_backup(path: Path, lines: Sequence[bytes]) -> Path:
     try:
         write_synced(temporary, lines, path.stat().st_mode & 0o777)
         if not is_same(temporary, lines):
-            raise TranscriptError(f"The copy {backup.name} does not read back as it was written; nothing was changed.")
+            raise TranscriptError(say("openclaw_errors", "copy_differs", name=backup.name))
         temporary.replace(backup)
     finally:
         temporary.unlink(missing_ok=True)
@@ -112,9 +113,14 @@ def rescue_leftover(path: Path, now: datetime, keep_copies: int) -> str | None:
         return None
     if path.exists() and backup.read_bytes() == path.read_bytes():
         backup.unlink()
-        return f"{backup.name} was left by a run that was killed before it changed anything: removed."
+        return say("openclaw_errors", "leftover_removed", name=backup.name)
     copy = put_away(path, backup, now, max(keep_copies, 1))
-    return f"{backup.name} was left by a run that was killed: kept as {copy.name if copy else 'nothing'}."
+    return say(
+        "openclaw_errors",
+        "leftover_kept",
+        name=backup.name,
+        copy=copy.name if copy else say("openclaw_errors", "nothing"),
+    )
 
 
 def restore(path: Path, now: datetime, copy_name: str | None = None, keep_copies: int = DEFAULT_KEEP_COPIES) -> Path:
@@ -126,8 +132,10 @@ def restore(path: Path, now: datetime, copy_name: str | None = None, keep_copies
     copies = copies_of(path)
     chosen = next((copy for copy in copies if copy_name in (None, copy.name)), None)
     if chosen is None:
-        known = ", ".join(copy.name for copy in copies) or "none"
-        raise TranscriptError(f"{path.name} has no copy {copy_name or ''!r} to restore. Copies: {known}.")
+        known = ", ".join(copy.name for copy in copies) or say("openclaw_errors", "none")
+        raise TranscriptError(
+            say("openclaw_errors", "no_such_copy", name=path.name, copy_name=copy_name or "", known=known)
+        )
     content = chosen.read_bytes()
     if path.exists() and path.read_bytes() != content:
         with path.open("rb") as file:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from assistant.config.words import say
 from assistant.errors import TranscriptError
 from assistant.openclaw.compression_options import Options, Weigh
 from assistant.openclaw.compression_plan import CompressionDraft, plan
@@ -75,7 +76,7 @@ def compress(
     """
     voice = lacks_voice(survey)
     if voice is not None:
-        raise TranscriptError(f"The session has no {voice} message with anything in it; it is left as it is.")
+        raise TranscriptError(say("openclaw_errors", "lacks_voice", voice=voice))
     advice = advice or Advice()
     before = measure_session(survey)
     merged = merge_into_summary(survey, notes, now, mask, advice.bullets)
@@ -216,15 +217,15 @@ def _check(survey: Survey, after: Survey, classified: Classified, draft: Compres
     )
     faults = find_faults(survey, after, frozenset(draft.removed), must_stay)
     if faults:
-        raise TranscriptError(f"The new file would not be whole ({'; '.join(faults)}); the session is left as it is.")
+        raise TranscriptError(say("openclaw_errors", "not_whole", faults="; ".join(faults)))
 
 
 def _unparsable(before: Survey, after: Survey) -> Iterator[str]:
     new = Counter(_broken(after)) - Counter(_broken(before))
     if new:
-        yield f"{new.total()} lines are no longer valid JSON"
+        yield say("openclaw_errors", "fault_json", count=new.total())
     if Counter(_broken(before)) - Counter(_broken(after)):
-        yield "a line that did not parse was changed"
+        yield say("openclaw_errors", "fault_unparsed")
 
 
 def _broken(survey: Survey) -> list[bytes]:
@@ -234,12 +235,12 @@ def _broken(survey: Survey) -> list[bytes]:
 def _voices(after: Survey) -> Iterator[str]:
     voice = lacks_voice(after)
     if voice is not None:
-        yield f"no {voice} message is left"
+        yield say("openclaw_errors", "fault_voice", voice=voice)
 
 
 def _walk(before: Survey, after: Survey, removed: frozenset[int]) -> Iterator[str]:
     if before.header is not None and (after.header != 0 and before.header == 0):
-        yield "the header is not the first line"
+        yield say("openclaw_errors", "fault_header")
     if before.form != "tree":
         return
     wanted = [
@@ -249,12 +250,12 @@ def _walk(before: Survey, after: Survey, removed: frozenset[int]) -> Iterator[st
     ]
     walked = [after.lines[at].id for at in after.walk.path if after.lines[at].kind not in ("marker", "summary")]
     if walked != wanted:
-        yield f"the walk from the last entry meets {len(walked)} entries where {len(wanted)} should be"
+        yield say("openclaw_errors", "fault_walk", met=len(walked), wanted=len(wanted))
     seen_before = [before.lines[at].id for at in before.walk.context if at not in removed]
     seen_after = [after.lines[at].id for at in after.walk.context if after.lines[at].kind != "summary"]
     missing = set(_without_summaries(before, seen_before)) - set(seen_after)
     if missing:
-        yield f"{len(missing)} entries would fall out of the context"
+        yield say("openclaw_errors", "fault_context", count=len(missing))
 
 
 def _without_summaries(survey: Survey, ids: list[str | None]) -> list[str | None]:
@@ -265,9 +266,9 @@ def _without_summaries(survey: Survey, ids: list[str | None]) -> list[str | None
 def _pairs(before: Survey, after: Survey) -> Iterator[str]:
     # Those that hung before, an aborted call for one, may hang on.
     if _open_calls(after) - _open_calls(before):
-        yield "a tool call has lost its result"
+        yield say("openclaw_errors", "fault_result")
     if _orphans(after) - _orphans(before):
-        yield "a tool result has lost its call"
+        yield say("openclaw_errors", "fault_call")
 
 
 def _open_calls(survey: Survey) -> Counter[str]:
@@ -291,16 +292,16 @@ def _single_lines(after: Survey) -> Iterator[str]:
     on_path = [after.lines[at].kind for at in after.walk.path]
     summaries = on_path.count("summary") + on_path.count("spoken_summary")
     if summaries != 1:
-        yield f"there are {summaries} summaries where one should be"
+        yield say("openclaw_errors", "fault_summaries", count=summaries)
     markers = sum(line.kind == "marker" for line in after.lines)
     if markers != 1:
-        yield f"there are {markers} markers where one should be"
+        yield say("openclaw_errors", "fault_markers", count=markers)
 
 
 def _kept(before: Survey, after: Survey, kept: frozenset[int]) -> Iterator[str]:
     missing = Counter(_words(before.lines[at]) for at in kept) - Counter(map(_words, after.lines))
     if missing:
-        yield f"{missing.total()} messages that must stay were changed or lost"
+        yield say("openclaw_errors", "fault_kept", count=missing.total())
 
 
 def _words(line: SessionLine) -> tuple[str, int]:

@@ -11,8 +11,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.prompts import language_of
-from assistant.config.words import sentence
+from assistant.config.words import say, sentence
 from assistant.errors import DiaryError, PalimpsestError
 from assistant.openclaw.compression_options import Mask
 from assistant.openclaw.findings import SessionFinding, newest_once
@@ -100,7 +101,7 @@ def extract(
             _append(path, now, render_extract(fresh, now, mask(session_id)))
         events = _write_event(workspace, mask(topic), now) if fresh else ()
     except (OSError, PalimpsestError) as error:
-        raise DiaryError(f"The diary could not be written ({error}); the session was not touched.") from error
+        raise DiaryError(say("openclaw_errors", "diary_not_written", reason=plain_reason(error))) from error
     return Extracted(path, tuple(map(section_title, fresh)), learned.written, events)
 
 
@@ -110,7 +111,7 @@ def log_compression(workspace: Path, log: CompressionLog, now: datetime) -> Path
     try:
         _append(path, now, render_log(log, now))
     except (OSError, PalimpsestError) as error:
-        raise DiaryError(f"The compression could not be logged ({error}).") from error
+        raise DiaryError(say("openclaw_errors", "log_not_written", reason=plain_reason(error))) from error
     return path
 
 
@@ -252,19 +253,21 @@ def validate(workspace: Path, now: datetime) -> tuple[DiaryCheck, ...]:
     extractions = sum(title.startswith(_EXTRACT_TITLES) for title in titles)
     in_index = _index_heading(_read(workspace / "MEMORY.md").splitlines(), now.date()) is not None
     return (
-        _check(1, "today's diary exists", path.is_file(), str(path)),
-        _check(2, "its title is the date", bool(lines) and lines[0].strip() == day_title, day_title),
-        _check(3, "it has sections", bool(titles), "no `## ` heading"),
-        _check(4, "MEMORY.md has an entry for today", in_index, f"no `### {now.date()}` heading"),
-        _check(5, "SOUL.md exists", (workspace / "SOUL.md").is_file(), str(workspace / "SOUL.md")),
-        _check(6, "memory/ holds files", bool(pages), str(workspace / "memory")),
-        _check(7, "no .bak was left behind", not leftovers, ", ".join(leftovers)),
-        _check(8, "no section is empty", not empty, ", ".join(empty), "warn"),
+        _check(1, say("openclaw_errors", "check_diary"), path.is_file(), str(path)),
+        _check(2, say("openclaw_errors", "check_title"), bool(lines) and lines[0].strip() == day_title, day_title),
+        _check(3, say("openclaw_errors", "check_sections"), bool(titles), say("openclaw_errors", "no_section_heading")),
+        _check(
+            4, say("openclaw_errors", "check_index"), in_index, say("openclaw_errors", "no_day_heading", day=now.date())
+        ),
+        _check(5, say("openclaw_errors", "check_soul"), (workspace / "SOUL.md").is_file(), str(workspace / "SOUL.md")),
+        _check(6, say("openclaw_errors", "check_memory"), bool(pages), str(workspace / "memory")),
+        _check(7, say("openclaw_errors", "check_copies"), not leftovers, ", ".join(leftovers)),
+        _check(8, say("openclaw_errors", "check_empty"), not empty, ", ".join(empty), "warn"),
         _check(
             9,
-            f"no more than {MAX_EXTRACTIONS} extractions today",
+            say("openclaw_errors", "check_extractions", limit=MAX_EXTRACTIONS),
             extractions <= MAX_EXTRACTIONS,
-            f"{extractions} extractions",
+            say("openclaw_errors", "extractions", count=extractions),
             "warn",
         ),
     )
@@ -280,7 +283,7 @@ def update_index(workspace: Path, now: datetime, note: str, mask: Mask) -> bool:
     try:
         return locked_rewrite(workspace / "MEMORY.md", lambda text: add_index_line(text, day, bullet))
     except (OSError, PalimpsestError) as error:
-        raise DiaryError(f"MEMORY.md could not be written ({error}).") from error
+        raise DiaryError(say("openclaw_errors", "index_not_written", reason=plain_reason(error))) from error
 
 
 def add_index_line(text: str, day: date, bullet: str) -> str:

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import DiaryError, SessionBusyError, TranscriptError
 from assistant.openclaw.backups import (
     DEFAULT_KEEP_COPIES,
@@ -87,7 +89,7 @@ def compress_file(job: CompressionJob) -> CompressionReport:
     when the diary could not be written first; then the file is as it was.
     """
     if not job.path.is_file():
-        raise TranscriptError(f"There is no session file {str(job.path)!r}.")
+        raise TranscriptError(say("openclaw_errors", "no_session_file", path=str(job.path)))
     with nullcontext() if job.is_dry_run else claim_session(job.path, job.now), _without_collector():
         return _compress_claimed(job)
 
@@ -98,7 +100,9 @@ def read_session(path: Path, options: Options, count_tokens: Callable[[str], int
         with path.open("rb") as file:
             return survey_session(file, choose_weigh(options.estimator, count_tokens))
     except OSError as error:
-        raise TranscriptError(f"{path.name} cannot be read ({error}).") from error
+        raise TranscriptError(
+            say("openclaw_errors", "not_readable", name=path.name, reason=plain_reason(error))
+        ) from error
 
 
 def extract_from_file(path: Path, workspace: Path, options: Options, now: datetime, mask: Mask) -> Extracted:
@@ -161,7 +165,7 @@ def _compress_claimed(job: CompressionJob) -> CompressionReport:
         return report()
     busy = find_busy_reason(survey, stamp.modified_at, job.now)
     if busy is not None and not job.options.force:
-        raise TranscriptError(f"{job.path.name} is left alone: {busy} Use --force to compress it all the same.")
+        raise TranscriptError(say("openclaw_errors", "left_alone", name=job.path.name, busy=busy))
     outcome = _plan(job, survey, notices)
     job.at_step("planned")
     if outcome.status == "nothing" or job.is_dry_run:
@@ -205,14 +209,16 @@ def _replace(job: CompressionJob, survey: Survey, outcome: CompressionOutcome, s
         write_synced(fresh, outcome.lines, path.stat().st_mode & 0o777)
         job.at_step("written")
         if not is_same(fresh, outcome.lines):
-            raise TranscriptError(f"{fresh.name} does not read back as it was written; the session is as it was.")
+            raise TranscriptError(say("openclaw_errors", "reads_back_otherwise", name=fresh.name))
         if stamp_of(path) != stamp:
             raise SessionBusyError(path.name, None)
         job.at_step("checked")
         fresh.replace(path)
         is_replaced = True
     except OSError as error:
-        raise TranscriptError(f"{path.name} could not be replaced ({error}); it is as it was.") from error
+        raise TranscriptError(
+            say("openclaw_errors", "not_replaced", name=path.name, reason=plain_reason(error))
+        ) from error
     finally:
         if not is_replaced:
             fresh.unlink(missing_ok=True)
@@ -236,5 +242,5 @@ def _log(job: CompressionJob, workspace: Path, outcome: CompressionOutcome, verd
     try:
         log_compression(workspace, log, job.now)
     except DiaryError as error:
-        return [f"{error} The session itself was compressed."]
+        return [say("openclaw_errors", "still_compressed", error=error)]
     return []

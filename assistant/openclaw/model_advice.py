@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from assistant.config.prompts import language_of, render
-from assistant.config.words import Language, sentence
+from assistant.config.words import Language, say
 from assistant.errors import ModelError
 from assistant.openclaw.compression_options import AskModel, Mask, Options
 from assistant.openclaw.entry_contents import condensed_mark, read_content
@@ -65,11 +65,11 @@ def ask_for_advice(
             found = _ask_for_gists(survey, wordy[start : start + _BATCH], language, ask)
             gists.update(found)
             if not found:
-                refused.append(sentence("openclaw_report", "en", "gists_refused"))
+                refused.append(say("openclaw_report", "gists_refused"))
                 break
     bullets = _ask_for_bullets(survey, notes, language, now, mask, ask)
     if bullets is None:
-        refused.append(sentence("openclaw_report", "en", "summary_refused"))
+        refused.append(say("openclaw_report", "summary_refused"))
     return Advice(gists, bullets), tuple(refused)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
+from assistant.config.words import say
 from assistant.errors import TranscriptError
 from assistant.openclaw.entry_contents import (
     condensed_mark,
@@ -98,9 +99,7 @@ def write_json(fields: Fields, like: str = "") -> bytes:
     try:
         text = json.dumps(fields, ensure_ascii=ascii_only, separators=separators, allow_nan=False)
     except ValueError:
-        raise TranscriptError(
-            "A number of a line is too large to be written again; the file is left as it is."
-        ) from None
+        raise TranscriptError(say("openclaw_errors", "number_too_large")) from None
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

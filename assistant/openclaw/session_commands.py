@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from assistant.config.words import sentence
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.openclaw.backups import DEFAULT_KEEP_COPIES, copies_of, restore
 from assistant.openclaw.compression_options import (
@@ -30,11 +30,6 @@ from assistant.openclaw.file_compression import CompressionJob, compress_file, e
 from assistant.openclaw.session_batch import STATE_FOLDERS, compress_all, find_workspace, read_header_cwd
 from assistant.openclaw.session_guard import claim_session
 from assistant.openclaw.session_report import render_report, report_json
-
-_SOUL_NOTE = (
-    "Preferences are written to SOUL.md, as the skill these sessions come from has it;"
-    " Palimpsest's own memory keeps them in USER.md."
-)
 
 COMMANDS = ("compress", "compress-all", "restore", "diary")
 DONE, FAILED, WRONG_USE = 0, 1, 2
@@ -58,7 +53,7 @@ def read_keep_tail(text: str) -> KeepTail:
         return "auto"
     lines = int(text)
     if lines < 1:
-        raise ValueError("the tail has at least one line")
+        raise ValueError(say("openclaw_commands", "tail_too_short"))
     return lines
 
 
@@ -67,13 +62,15 @@ def add_compress(commands: Subparsers, parents: Sequence[argparse.ArgumentParser
     parser = commands.add_parser(
         "compress",
         parents=parents,
-        help="shrink a session file of OpenClaw or alike",
-        description=f"Put what matters of a session into the diary, then shrink the file. {_SOUL_NOTE}",
+        help=say("openclaw_commands", "help_compress"),
+        description=say("openclaw_commands", "help_compress_long", soul=say("openclaw_commands", "help_soul")),
     )
-    parser.add_argument("file", nargs="?", type=Path, help="the session's .jsonl file")
-    parser.add_argument("words", nargs="*", metavar="mode|keep-tail|dry-run", help="in this order; flags win")
-    parser.add_argument("--session-file", type=Path, metavar="FILE", help="the same as FILE")
-    parser.add_argument("--quiet", action="store_true", help="say nothing when nothing is due")
+    parser.add_argument("file", nargs="?", type=Path, help=say("openclaw_commands", "help_file"))
+    parser.add_argument(
+        "words", nargs="*", metavar="mode|keep-tail|dry-run", help=say("openclaw_commands", "help_words")
+    )
+    parser.add_argument("--session-file", type=Path, metavar="FILE", help=say("openclaw_commands", "help_session_file"))
+    parser.add_argument("--quiet", action="store_true", help=say("openclaw_commands", "help_quiet"))
     _add_options(parser)
 
 
@@ -82,12 +79,16 @@ def add_compress_all(commands: Subparsers, parents: Sequence[argparse.ArgumentPa
     parser = commands.add_parser(
         "compress-all",
         parents=parents,
-        help="shrink every session that is due",
-        description=f"Look through {', '.join(STATE_FOLDERS)} in the home folder, or through DIR, and shrink every"
-        f" session file that is due. Prints nothing when none is; exit code 1 when one failed. {_SOUL_NOTE}",
+        help=say("openclaw_commands", "help_compress_all"),
+        description=say(
+            "openclaw_commands",
+            "help_compress_all_long",
+            folders=", ".join(STATE_FOLDERS),
+            soul=say("openclaw_commands", "help_soul"),
+        ),
     )
     parser.add_argument("folder", nargs="?", type=Path, metavar="DIR")
-    parser.add_argument("--verbose", action="store_true", help="also tell of sessions that are not due")
+    parser.add_argument("--verbose", action="store_true", help=say("openclaw_commands", "help_verbose"))
     _add_options(parser)
 
 
@@ -96,12 +97,12 @@ def add_restore(commands: Subparsers, parents: Sequence[argparse.ArgumentParser]
     parser = commands.add_parser(
         "restore",
         parents=parents,
-        help="put a session file back as it was before a compression",
-        description="Put the newest copy of a session, or the named one, back in place. What stands there is kept.",
+        help=say("openclaw_commands", "help_restore"),
+        description=say("openclaw_commands", "help_restore_long"),
     )
-    parser.add_argument("file", type=Path, help="the session's .jsonl file")
-    parser.add_argument("--copy", metavar="NAME", help="which copy; --list shows them")
-    parser.add_argument("--list", action="store_true", help="list the copies, newest first")
+    parser.add_argument("file", type=Path, help=say("openclaw_commands", "help_file"))
+    parser.add_argument("--copy", metavar="NAME", help=say("openclaw_commands", "help_copy"))
+    parser.add_argument("--list", action="store_true", help=say("openclaw_commands", "help_list"))
     parser.add_argument("--keep-copies", type=int, default=DEFAULT_KEEP_COPIES, metavar="N")
     parser.add_argument("--json", action="store_true")
 
@@ -111,22 +112,26 @@ def add_diary(commands: Subparsers, parents: Sequence[argparse.ArgumentParser]) 
     parser = commands.add_parser(
         "diary",
         parents=parents,
-        help="keep the diary of another agent's workspace",
-        description=f"memory/<date>.md, MEMORY.md and SOUL.md of a workspace. {_SOUL_NOTE}",
+        help=say("openclaw_commands", "help_diary"),
+        description=say("openclaw_commands", "help_diary_long", soul=say("openclaw_commands", "help_soul")),
     )
     actions = parser.add_subparsers(dest="diary_command", required=True)
-    extract = actions.add_parser("extract", help="write down what matters of a session", description=_SOUL_NOTE)
+    extract = actions.add_parser(
+        "extract", help=say("openclaw_commands", "help_extract"), description=say("openclaw_commands", "help_soul")
+    )
     extract.add_argument("session", type=Path)
     extract.add_argument("workspace", type=Path)
-    extract.add_argument("--keep-tail", type=read_keep_tail, default=60, help="lines that stay and are not scanned")
-    log = actions.add_parser("log-compression", help="record that a session was compressed")
+    extract.add_argument(
+        "--keep-tail", type=read_keep_tail, default=60, help=say("openclaw_commands", "help_extract_tail")
+    )
+    log = actions.add_parser("log-compression", help=say("openclaw_commands", "help_log"))
     log.add_argument("workspace", type=Path)
     log.add_argument("--mode", default="standard", choices=MODES)
     for name in ("before", "after", "removed"):
         log.add_argument(f"--{name}", type=int, required=True)
-    check = actions.add_parser("validate", help="nine checks of the diary; exit code 1 when one fails")
+    check = actions.add_parser("validate", help=say("openclaw_commands", "help_validate"))
     check.add_argument("workspace", type=Path)
-    index = actions.add_parser("update-index", help="put the day into MEMORY.md")
+    index = actions.add_parser("update-index", help=say("openclaw_commands", "help_update_index"))
     index.add_argument("workspace", type=Path)
     index.add_argument("--note", default="")
     for action in (extract, log, check, index):
@@ -173,26 +178,57 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     """The skill's nine parameters under its own names and in the usual spelling, and what this tool adds."""
     default = Options()
     add = parser.add_argument
-    add("--mode", choices=MODES, help="light 6,000, standard 4,000, aggressive 2,500 tokens (default standard)")
-    add("--keep-tail", "--keepTail", type=read_keep_tail, metavar="N|auto", help="newest lines that stay (default 60)")
-    add("--max-iter", "--maxIter", type=int, default=SCRIPT_MAX_ITERATIONS, metavar="N", help="lines to remove at most")
-    add("--dry-run", action="store_true", help="change nothing, show what would go, per class")
-    add("--json", action="store_true", help="one line of JSON a session")
-    add("--force", action="store_true", help="now, whatever size, cooldown and growth say; the diary records it")
-    add("--workspace", type=Path, metavar="DIR", help="whose diary is kept (default: found beside the session)")
-    add("--skip-extract", action="store_true", help="keep no diary: what is removed is then only in the copy")
-    add("--auto-backup", "--autoBackup", action=argparse.BooleanOptionalAction, default=True, help="keep a copy")
-    add("--keep-copies", type=int, default=DEFAULT_KEEP_COPIES, metavar="N", help="older copies of a session")
+    add("--mode", choices=MODES, help=say("openclaw_commands", "help_mode"))
+    add(
+        "--keep-tail",
+        "--keepTail",
+        type=read_keep_tail,
+        metavar="N|auto",
+        help=say("openclaw_commands", "help_keep_tail"),
+    )
+    add(
+        "--max-iter",
+        "--maxIter",
+        type=int,
+        default=SCRIPT_MAX_ITERATIONS,
+        metavar="N",
+        help=say("openclaw_commands", "help_max_iter"),
+    )
+    add("--dry-run", action="store_true", help=say("openclaw_commands", "help_dry_run"))
+    add("--json", action="store_true", help=say("openclaw_commands", "help_json"))
+    add("--force", action="store_true", help=say("openclaw_commands", "help_force"))
+    add("--workspace", type=Path, metavar="DIR", help=say("openclaw_commands", "help_workspace"))
+    add("--skip-extract", action="store_true", help=say("openclaw_commands", "help_no_diary"))
+    add(
+        "--auto-backup",
+        "--autoBackup",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help=say("openclaw_commands", "help_copies"),
+    )
+    add(
+        "--keep-copies",
+        type=int,
+        default=DEFAULT_KEEP_COPIES,
+        metavar="N",
+        help=say("openclaw_commands", "help_keep_copies"),
+    )
     add("--token-threshold", "--tokenThreshold", type=int, default=default.token_threshold, metavar="N")
     add("--char-threshold", "--charThreshold", type=int, default=default.char_threshold, metavar="N")
     add("--truncate-threshold", "--truncateThreshold", type=int, default=default.truncate_threshold_chars, metavar="N")
     add("--truncate-size", "--truncateSize", type=int, default=default.truncate_size_chars, metavar="N")
     add("--cooldown-minutes", "--cooldownMinutes", type=float, default=default.cooldown_minutes, metavar="N")
-    add("--recent-days", type=int, default=default.recent_days, metavar="N", help="how long twice the threshold holds")
-    add("--measure", choices=("raw", "content"), default="raw", help="count the file, or what of it reaches a model")
-    add("--estimator", choices=ESTIMATORS, default="mixed", help="characters a token: mixed 3, chinese 1.5, english 4")
-    add("--marker", choices=("system", "custom"), default="system", help="custom: an entry type every loader knows")
-    add("--drop-branches", action="store_true", help="also drop abandoned branches, which no model sees")
+    add(
+        "--recent-days",
+        type=int,
+        default=default.recent_days,
+        metavar="N",
+        help=say("openclaw_commands", "help_double"),
+    )
+    add("--measure", choices=("raw", "content"), default="raw", help=say("openclaw_commands", "help_measure"))
+    add("--estimator", choices=ESTIMATORS, default="mixed", help=say("openclaw_commands", "help_ratio"))
+    add("--marker", choices=("system", "custom"), default="system", help=say("openclaw_commands", "help_marker"))
+    add("--drop-branches", action="store_true", help=say("openclaw_commands", "help_branches"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +409,7 @@ def _workspace(arguments: argparse.Namespace, path: Path) -> Path | None:
 
 
 def _text(key: str, **values: object) -> str:
-    return sentence("openclaw_commands", "en", key, **values)
+    return say("openclaw_commands", key, **values)
 
 
 def _survive_any_console() -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import psutil
 
-from assistant.config.words import sentence
+from assistant.config.words import say
 from assistant.errors import SessionBusyError
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.session_entries import Marker
@@ -71,7 +71,7 @@ def find_busy_reason(survey: Survey, modified_at: datetime, now: datetime) -> st
     unit = next((unit for unit in survey.units if newest in unit.lines), None)
     is_waiting = unit is not None and unit.open_calls > 0 and not survey.lines[unit.lines[0]].has_aborted
     if is_waiting and now - modified_at < timedelta(seconds=_BUSY_SECONDS):
-        return sentence("openclaw_guard", "en", "busy")
+        return say("openclaw_guard", "busy")
     return None
 
 
@@ -147,7 +147,7 @@ def _judge_after(marker: Marker, tokens: int, options: Options, now: datetime) -
 
 
 def _refused(reason: Reason, **values: object) -> GuardVerdict:
-    return GuardVerdict(False, reason, sentence("openclaw_guard", "en", reason, **values), is_error=reason == "misses")
+    return GuardVerdict(False, reason, say("openclaw_guard", reason, **values), is_error=reason == "misses")
 
 
 def _is_recent(marker: Marker, options: Options, now: datetime) -> bool:

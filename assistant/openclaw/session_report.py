@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.config.words import sentence
+from assistant.config.words import say
 from assistant.openclaw.compression import CompressionOutcome
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.diary import Extracted
@@ -102,7 +102,7 @@ def state_of(report: CompressionReport) -> str:
 
 def report_text(key: str, **values: object) -> str:
     """A sentence of the report. It is English whatever the session's language: schedulers and scripts read it too."""
-    return sentence("openclaw_report", "en", key, **values)
+    return say("openclaw_report", key, **values)
 
 
 def render_table(rows: Sequence[BatchRow]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from assistant.config.words import say
 from assistant.openclaw.compression_options import Options
 from assistant.openclaw.findings import SessionFinding, newest_once
 from assistant.openclaw.line_classes import Classified
@@ -166,7 +167,11 @@ def notes_for_diary(
     ]
     if options.mode == "aggressive" and gists:
         text = " / ".join(gists[-_GISTS:])
-        foreign.append(SessionFinding(classified.tail_start, "Conversation", "What was explained", text, "assistant"))
+        foreign.append(
+            SessionFinding(
+                classified.tail_start, "Conversation", say("openclaw_report", "explained"), text, "assistant"
+            )
+        )
     return newest_once(sorted([*middle, *foreign], key=lambda finding: finding.line))
 
 
@@ -214,7 +219,7 @@ def retired_bullets(merged: MergedSummary) -> tuple[SessionFinding, ...]:
     if not left:
         return ()
     text = " / ".join(f"[{bullet.tag}] {bullet.text}" for bullet in left)
-    return (SessionFinding(0, "Conversation", "Earlier points of the summary", text, "summary"),)
+    return (SessionFinding(0, "Conversation", say("openclaw_report", "earlier_points"), text, "summary"),)
 
 
 def _bullets_by_heading(text: str) -> tuple[Bullet, ...]:
@@ -291,7 +296,7 @@ def _state(survey: Survey, mask: Callable[[str], str]) -> Bullet:
     )
     # Masked before it is cut: half a secret would no longer be known for one.
     text = " — ".join(mask(part)[:90] for part in (asked, said) if part)
-    return Bullet("State", text) if text else Bullet("State", f"{len(path)} entries were reduced to what follows")
+    return Bullet("State", text) if text else Bullet("State", say("openclaw_report", "reduced", count=len(path)))
 
 
 def _is_request(survey: Survey, at: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.config.words import say
 from assistant.errors import TranscriptError
 from assistant.openclaw.compression_options import Weigh
 from assistant.openclaw.entry_contents import (
@@ -264,7 +265,7 @@ def _tree_path(lines: Sequence[SessionLine]) -> tuple[int, ...]:
     current = leaf
     while current is not None:
         if current in seen:
-            raise TranscriptError(f"The entries round line {current + 1} are each other's parents; left as it is.")
+            raise TranscriptError(say("openclaw_errors", "parents_circle", line=current + 1))
         seen.add(current)
         path.append(current)
         current = parent_of(lines, by_id, current)
@@ -349,14 +350,11 @@ class _Reader:
     def _note_frame(self, at: int, entry: Entry, fields: Fields) -> None:
         if entry.kind == "header":
             if self._has_parsed and self._header is None:
-                raise TranscriptError(
-                    f"Line {at + 1} is a session header, but not the first entry: OpenClaw reads such a file as empty."
-                    " It is left as it is."
-                )
+                raise TranscriptError(say("openclaw_errors", "header_not_first", line=at + 1))
             if self._header is None:
                 self._header, self._header_fields = at, fields
         elif "parentUuid" in fields:
-            raise TranscriptError("This is a session of Claude Code, a form this program does not write.")
+            raise TranscriptError(say("openclaw_errors", "claude_code"))
         self._has_parsed = True
         self._has_messages = self._has_messages or entry.message is not None
         if entry.kind == "marker":
@@ -365,18 +363,13 @@ class _Reader:
     def _form(self) -> tuple[SessionForm, int]:
         if self._header is None:
             if not self._has_messages:
-                raise TranscriptError("No line of this file is a session header or a message.")
+                raise TranscriptError(say("openclaw_errors", "no_session"))
             return "plain", 0
         if text_or_none(self._header_fields.get("id")) is None:
-            raise TranscriptError(
-                "The session header has no id: OpenClaw reads such a file as empty. It is left as it is."
-            )
+            raise TranscriptError(say("openclaw_errors", "no_id"))
         version = self._header_fields.get("version", 1)
         if not isinstance(version, int) or version > NEWEST_VERSION:
-            raise TranscriptError(
-                f"The session has version {version!r}; this program knows versions up to {NEWEST_VERSION}."
-                " It is left as it is."
-            )
+            raise TranscriptError(say("openclaw_errors", "newer_version", version=version, known=NEWEST_VERSION))
         return ("tree" if version >= 2 else "chain"), version
 
 

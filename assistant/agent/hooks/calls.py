@@ -16,7 +16,7 @@ from agentscope.permission import PermissionBehavior, PermissionDecision
 from assistant.agent.hooks.signatures import Inputs, NextDecision, NextStream, Stream
 from assistant.agent.tools.approvals import Rules, judge
 from assistant.config.prompts import render
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
 from assistant.text.encoding import storable
 from assistant.text.json_parsing import MAX_NESTING, is_nested_too_deep
@@ -85,7 +85,7 @@ class CallHook(MiddlewareBase):
         if verdict.behavior == "ask":
             _write_out(agent, input_kwargs["tool_call"].id, arguments)
         if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
-            return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="The person allowed this call.")
+            return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=say("agent", "allowed"))
         message = verdict.reason
         if verdict.refusal is not None:
             message = render("tool_refused", self._source.language, refusal=verdict.refusal, subject=verdict.subject)

@@ -11,6 +11,7 @@ from agentscope.middleware import MiddlewareBase
 
 from assistant.agent.session_state import SessionState
 from assistant.agent.system_prompt import PromptTexts, SystemPrompt, compose_system_prompt
+from assistant.config.words import say
 from assistant.messages.events import Event, Notice
 from assistant.storage.workspace import FILE_MAX_CHARS, PROMPT_FILES
 
@@ -74,12 +75,7 @@ class SystemPromptHook(MiddlewareBase):
 
     def _emit_shortened(self, prompt: SystemPrompt) -> None:
         for name in sorted(set(prompt.shortened) - self._reported):
-            self._emit(
-                Notice(
-                    f"{name} is too long to stand in the prompt whole (at most {FILE_MAX_CHARS:,} characters, less "
-                    "in a small window): its middle is left out. The file itself is untouched."
-                )
-            )
+            self._emit(Notice(say("agent", "file_too_long", name=name, limit=FILE_MAX_CHARS)))
         self._reported = frozenset(prompt.shortened)
 
 

@@ -8,6 +8,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
 from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
+from assistant.config.words import say
 from assistant.errors import ModelError, StepLimitError
 from assistant.messages.blocks import Msg, ThinkingBlock
 
@@ -37,7 +38,7 @@ class StepHook(MiddlewareBase):
         if self._steps >= self._max_steps:
             raise StepLimitError(self._max_steps)
         if self._silent_steps >= MAX_SILENT_STEPS:
-            raise ModelError(f"The model thought {self._silent_steps} times in a row and said nothing. Ask again.")
+            raise ModelError(say("agent", "only_thought", steps=self._silent_steps))
         self._steps += 1
         async for event in next_handler(**input_kwargs):
             yield event

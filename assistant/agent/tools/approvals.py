@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from assistant.agent.tools.shell_words import CommandWord, reading_words
+from assistant.config.words import say
 from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
 
 Behavior = Literal["allow", "ask", "deny"]
@@ -82,7 +83,7 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
         return _judge_command(str(arguments.get("command", "")), rules)
     if rules.mode == "read-only":
         return _deny("only_reading", tool)
-    return Verdict("ask", f"{tool} is an outside tool.")
+    return Verdict("ask", say("agent", "ask_outside_tool", tool=tool))
 
 
 def _deny(refusal: Refusal, subject: str = "") -> Verdict:
@@ -99,7 +100,7 @@ def _judge_reading(name: object, rules: Rules) -> Verdict:
         return _deny("special_reading", path.name)
     if _is_inside(path, rules):
         return Verdict("allow")
-    return Verdict("ask", f"It reads outside the workspace: {path}")
+    return Verdict("ask", say("agent", "ask_reading_outside", path=path))
 
 
 def _judge_writing(name: object, rules: Rules) -> Verdict:
@@ -112,8 +113,8 @@ def _judge_writing(name: object, rules: Rules) -> Verdict:
         return _deny("special_writing", path.name)
     if rules.mode == "read-only":
         return _deny("only_reading_files")
-    where = "in the workspace" if _is_inside(path, rules) else "outside the workspace"
-    return Verdict("ask", f"It writes a file {where}: {path}")
+    key = "ask_writing_inside" if _is_inside(path, rules) else "ask_writing_outside"
+    return Verdict("ask", say("agent", key, path=path))
 
 
 def _judge_command(command: str, rules: Rules) -> Verdict:
@@ -124,7 +125,7 @@ def _judge_command(command: str, rules: Rules) -> Verdict:
         return Verdict("allow")
     if rules.mode == "read-only":
         return _deny("only_reading_commands")
-    return Verdict("ask", "It runs a command on this machine.")
+    return Verdict("ask", say("agent", "ask_command"))
 
 
 def _names_secret(word: CommandWord, rules: Rules) -> bool:

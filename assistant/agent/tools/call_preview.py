@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assistant.agent.tools.file_texts import as_utf8
+from assistant.config.words import say
 from assistant.text.diff import diff_hunks
 from assistant.text.line_ends import with_newlines
 
@@ -46,7 +47,7 @@ def _text_of(path: Path) -> str:
 def _diff(path: Path, before: str, after: str) -> str:
     changed = diff_hunks(_lines(before), _lines(with_newlines(after)), _CONTEXT_LINES)
     if not changed:
-        return "(no change)"
+        return say("agent", "no_change")
     header = [f"--- {path} (now)", f"+++ {path} (after)"]
     return "\n".join([*header, *_capped([_shortened(line) for line in changed])])
 
@@ -62,10 +63,10 @@ def _lines(text: str) -> list[str]:
 def _shortened(line: str) -> str:
     if len(line) <= _MAX_LINE_CHARS:
         return line
-    return f"{line[:_MAX_LINE_CHARS]}… {len(line) - _MAX_LINE_CHARS} more characters of this line are not shown"
+    return say("agent", "line_goes_on", line=line[:_MAX_LINE_CHARS], count=len(line) - _MAX_LINE_CHARS)
 
 
 def _capped(lines: list[str]) -> list[str]:
     if len(lines) <= _MAX_LINES:
         return lines
-    return [*lines[:_MAX_LINES], f"… {len(lines) - _MAX_LINES} more lines of this diff are not shown"]
+    return [*lines[:_MAX_LINES], say("agent", "diff_goes_on", count=len(lines) - _MAX_LINES)]

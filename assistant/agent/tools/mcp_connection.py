@@ -17,6 +17,7 @@ from mcp import MCPError
 
 from assistant.agent.tools.mcp_client import ListedTools, PatientClient, is_over
 from assistant.agent.tools.mcp_file import ServerSettings
+from assistant.config.words import say
 
 CONNECT_SECONDS = 120.0
 """How long a server may take to start. Nobody waits for it."""
@@ -115,7 +116,7 @@ class ServerConnection:
             self._deaths.append(now)
             return True
         minutes = RESTART_WINDOW_SECONDS / 60
-        self._fail(f"it stopped {MAX_RESTARTS + 1} times within {minutes:.0f} minutes and is not started again")
+        self._fail(say("mcp", "restarted_too_often", count=MAX_RESTARTS + 1, minutes=minutes))
         return False
 
     async def _let_go(self, client: PatientClient) -> None:
@@ -189,32 +190,32 @@ async def _end(client: PatientClient) -> None:
 
 def _reason(error: BaseException, settings: ServerSettings, last_words: str) -> str:
     """Why a server did not start, in plain words."""
-    said = f" (it wrote: {last_words[:_QUOTE_CHARS]})" if last_words else ""
+    said = say("mcp", "last_words", words=last_words[:_QUOTE_CHARS]) if last_words else ""
     for cause in _causes(error):
         match cause:
             case FileNotFoundError():
-                return f"its program {settings.command!r} was not found"
+                return say("mcp", "no_program", program=settings.command)
             case PermissionError():
-                return f"its program {settings.command!r} may not be run"
+                return say("mcp", "program_refused", program=settings.command)
             case httpx2.HTTPStatusError():
                 return _status_reason(cause.response.status_code, settings.url)
             case MCPError() if not is_over(cause):
-                return f"it refused the connection: {cause.message[:_QUOTE_CHARS]}"
+                return say("mcp", "connection_refused", words=cause.message[:_QUOTE_CHARS])
             case TimeoutError():
-                return f"it did not answer within {CONNECT_SECONDS:.0f} s{said}"
+                return say("mcp", "no_answer", seconds=CONNECT_SECONDS, said=said)
             case httpx2.TransportError():
-                return f"nothing answers at {_origin(settings.url)}"
+                return say("mcp", "nothing_answers", url=_origin(settings.url))
             case _:
                 pass
     if settings.url:
-        return f"what answers at {_origin(settings.url)} is no MCP server"
-    return f"its program ended, or does not speak the protocol{said}"
+        return say("mcp", "no_mcp_server", url=_origin(settings.url))
+    return say("mcp", "program_ended", said=said)
 
 
 def _status_reason(status: int, url: str) -> str:
     if status in (401, 403):
-        return f"{_origin(url)} wants a key or a sign-in (HTTP {status})"
-    return f"{_origin(url)} answers with HTTP {status}"
+        return say("mcp", "wants_key", url=_origin(url), status=status)
+    return say("mcp", "answers_with", url=_origin(url), status=status)
 
 
 def _origin(url: str) -> str:

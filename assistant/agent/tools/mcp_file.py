@@ -10,19 +10,21 @@ from typing import Annotated, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.storage.atomic_io import read_plain_file
 
 _MAX_FILE_BYTES = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}\Z")
 _POSITION = re.compile(r"line \d+ column \d+")
 _REASONS = {
-    "list_type": "it must be a list",
-    "dict_type": "it must be an object",
-    "model_type": "it must be an object",
-    "model_attributes_type": "it must be an object",
-    "string_type": "it must be a text",
-    "bool_type": "it must be true or false",
-    "bool_parsing": "it must be true or false",
+    "list_type": "a_list",
+    "dict_type": "an_object",
+    "model_type": "an_object",
+    "model_attributes_type": "an_object",
+    "string_type": "a_text",
+    "bool_type": "a_truth",
+    "bool_parsing": "a_truth",
 }
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::?-([^{}]*))?\}")
 
@@ -53,9 +55,9 @@ class ServerSettings(BaseModel):
     @model_validator(mode="after")
     def _must_be_reachable_one_way(self) -> Self:
         if bool(self.command) == bool(self.url):
-            raise ValueError("it needs either a command or a url")
+            raise ValueError(say("mcp", "needs_command_or_url"))
         if self.url and not self.url.startswith(("http://", "https://")):
-            raise ValueError("its url must begin with http:// or https://")
+            raise ValueError(say("mcp", "url_start"))
         return self
 
 
@@ -86,10 +88,10 @@ def read_servers(path: Path, environment: Mapping[str, str] | None = None) -> Li
         content = read_plain_file(path, _MAX_FILE_BYTES).removeprefix(b"\xef\xbb\xbf") if path.exists() else b"{}"
         file = _File.model_validate_json(content)
     except OSError as error:
-        reason = error.strerror or str(error)
-        return ListedServers({}, (f"mcp.json cannot be read ({reason}), so no MCP server is used.",))
+        reason = plain_reason(error)
+        return ListedServers({}, (say("mcp", "file_unreadable", reason=reason),))
     except ValidationError as error:
-        return ListedServers({}, (f"mcp.json cannot be used: {_first_reason(error)}. No MCP server is used.",))
+        return ListedServers({}, (say("mcp", "file_unusable", reason=_first_reason(error)),))
     servers: dict[str, ServerSettings] = {}
     problems: list[str] = []
     for name, entry in file.servers.items():
@@ -99,13 +101,13 @@ def read_servers(path: Path, environment: Mapping[str, str] | None = None) -> Li
         try:
             settings = ServerSettings.model_validate(_with_variables(entry, environment or {}, missing))
         except ValidationError as error:
-            problems.append(f"The MCP server {name!r} in mcp.json cannot be used: {_first_reason(error)}.")
+            problems.append(say("mcp", "entry_unusable", name=name, reason=_first_reason(error)))
             continue
         if missing:
             variables = ", ".join(dict.fromkeys(missing))
-            problems.append(f"The MCP server {name!r} in mcp.json cannot be used: {variables} is not set.")
+            problems.append(say("mcp", "variable_missing", name=name, variables=variables))
         elif not _NAME.match(name):
-            problems.append(f"The MCP server {name!r} cannot be used: its name may have letters, digits, _ and - only.")
+            problems.append(say("mcp", "bad_name", name=name))
         else:
             servers[name] = settings
     return ListedServers(servers, tuple(problems))
@@ -143,9 +145,9 @@ def _first_reason(error: ValidationError) -> str:
     match first["type"]:
         case "json_invalid":
             position = _POSITION.search(first["msg"])
-            reason = f"it is no JSON ({position[0]})" if position else "it is no JSON"
+            reason = say("mcp", "no_json_at", place=position[0]) if position else say("mcp", "no_json")
         case "value_error":
             reason = first["msg"].removeprefix("Value error, ")
         case kind:
-            reason = _REASONS.get(kind, "it cannot be read")
+            reason = say("mcp", _REASONS.get(kind, "not_readable"))
     return f"{place}: {reason}" if place else reason

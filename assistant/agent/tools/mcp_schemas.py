@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from assistant.config.words import say
+
 NAME_CHARS = 64
 """What providers take in a tool's name."""
 _DESCRIPTION_CHARS = 1_024
@@ -44,14 +46,14 @@ class UnusableTool:
 def read_tool(row: object) -> ListedTool | UnusableTool:
     """One row of a server's list of tools."""
     if not isinstance(row, dict):
-        return UnusableTool("?", "it is no description of a tool")
+        return UnusableTool("?", say("mcp", "tool_no_description"))
     name = row.get("name")
     if not isinstance(name, str) or not name.strip():
-        return UnusableTool("?", "it has no name")
+        return UnusableTool("?", say("mcp", "tool_no_name"))
     given = row.get("inputSchema", row.get("input_schema"))
     schema = mended_schema({} if given is None else given)
     if schema is None:
-        return UnusableTool(name, "its arguments are no object")
+        return UnusableTool(name, say("mcp", "tool_no_arguments"))
     description = row.get("description") or row.get("title")
     text = description if isinstance(description, str) else ""
     return ListedTool(name, text[:_DESCRIPTION_CHARS], schema)

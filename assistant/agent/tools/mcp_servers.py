@@ -13,6 +13,7 @@ from assistant.agent.tools.mcp_connection import ServerConnection
 from assistant.agent.tools.mcp_file import ListedServers
 from assistant.agent.tools.mcp_schemas import UnusableTool, offered_name
 from assistant.agent.tools.outside_tool import OutsideTool
+from assistant.config.words import say
 from assistant.messages.events import Notice
 
 PATIENCE_SECONDS = 4.0
@@ -91,7 +92,7 @@ class McpServers:
         if server.name in self._said_slow:
             self._said_slow.discard(server.name)
             count = len(server.listed.tools)
-            self._emit(Notice(f"The MCP server {server.name!r} is there now, with {_tools_words(count)}.", "info"))
+            self._emit(Notice(say("mcp", "server_there", name=server.name, tools=_tools_words(count)), "info"))
 
     def _take_tools(self, server: ServerConnection) -> list[str]:
         """Offer the tools it has now under the names they had before; returns what cannot be offered, a line each."""
@@ -108,10 +109,7 @@ class McpServers:
         lines = [_unusable_line(server, tool) for tool in unusable]
         if too_many:
             named = ", ".join(tool.name for tool in too_many)
-            lines.append(
-                f"The MCP server {server.name!r} has more tools than a request can hold ({MAX_TOOLS}); "
-                f"left out: {named}."
-            )
+            lines.append(say("mcp", "too_many_tools", name=server.name, max_tools=MAX_TOOLS, named=named))
         return lines
 
     def _emit(self, notice: Notice) -> None:
@@ -130,16 +128,16 @@ async def open_servers(listed: ListedServers, start_folder: Path) -> AsyncGenera
 
 
 def _failure_line(server: ServerConnection) -> str:
-    return f"The MCP server {server.name!r} cannot be used: {server.problem}. The rest goes on without it."
+    return say("mcp", "server_unusable", name=server.name, problem=server.problem)
 
 
 def _slow_line(server: ServerConnection) -> str:
-    return f"The MCP server {server.name!r} is still starting; its tools come when it is there."
+    return say("mcp", "server_slow", name=server.name)
 
 
 def _unusable_line(server: ServerConnection, tool: UnusableTool) -> str:
-    return f"The tool {tool.name!r} of the MCP server {server.name!r} is left out: {tool.reason}."
+    return say("mcp", "tool_left_out", name=tool.name, server=server.name, reason=tool.reason)
 
 
 def _tools_words(count: int) -> str:
-    return "one tool" if count == 1 else f"{count} tools"
+    return say("mcp", "one_tool" if count == 1 else "tools", count=count)

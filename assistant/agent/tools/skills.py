@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentscope.skill import LocalSkillLoader, Skill, SkillLoaderBase
 
+from assistant.config.words import say
 from assistant.messages.events import Event, Notice
 
 
@@ -36,12 +37,7 @@ class SkillLoader(SkillLoaderBase):
             skills = tuple(await LocalSkillLoader(str(path.parent)).list_skills())
             known = self._read[path] = _Read(stamp, skills)
             if not skills:
-                self._emit(
-                    Notice(
-                        f"The skill {path.parent.name!r} cannot be used: its SKILL.md must begin with front matter "
-                        "that has a name and a description."
-                    )
-                )
+                self._emit(Notice(say("agent", "skill_unusable", name=path.parent.name)))
         return known.skills
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from agentscope.tool import ExecResult, LocalBackend
 
 from assistant.agent.tools.file_texts import as_utf8, like_before
+from assistant.config.words import say
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
 
@@ -158,10 +159,10 @@ def _write_plain(path: Path, text: str, secrets: Sequence[Path]) -> None:
 
 def _refuse_secret(path: Path, secrets: Sequence[Path]) -> None:
     if any(path.is_relative_to(secret.parent.resolve() / OTHER_HOMES) for secret in secrets):
-        raise OSError(f"{path.name} is in the home of somebody else and is never opened.")
+        raise OSError(say("agent", "home_of_another", name=path.name))
     is_other_name = path.exists() and any(secret.exists() and path.samefile(secret) for secret in secrets)
     if path.name.lower() in SECRET_FILES or is_other_name:
-        raise OSError(f"{path.name} holds secrets and is never opened.")
+        raise OSError(say("agent", "secret_file", name=path.name))
 
 
 class _Program(asyncio.SubprocessProtocol):
@@ -246,7 +247,7 @@ class _Output:
         omitted = self.total - len(self._head) - len(self._tail)
         if not omitted:
             return bytes(self._head + self._tail)
-        return bytes(self._head) + f"\n[{omitted} bytes of output left out here]\n".encode() + bytes(self._tail)
+        return bytes(self._head) + say("agent", "output_left_out", count=omitted).encode() + bytes(self._tail)
 
 
 async def _start(command: list[str], folder: str) -> _Program:

@@ -17,7 +17,7 @@ from assistant.assembly.sample.story_model import connect_story
 from assistant.compaction.policy import PolicyOverrides
 from assistant.config.clock import Clock
 from assistant.config.settings import Settings
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.errors import PalimpsestError
 from assistant.models.chat_model import ChatModel
 from assistant.storage.atomic_io import replace_text
@@ -76,4 +76,4 @@ def write_sample_files(workspace: Workspace, story: Story, language: Language, t
 
 async def _refuse_to_forget() -> NoReturn:
     # To forget, every conversation is closed first, and this one goes on playing.
-    raise PalimpsestError("The sample’s home is thrown away whole when it ends. Forget works in your own.")
+    raise PalimpsestError(say("conversation", "forget_in_sample"))

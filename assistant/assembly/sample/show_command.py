@@ -37,7 +37,7 @@ def show_command(play: Play) -> Command:
         language = languages.get(call.argument.lower(), call.conversation.language)
         return await play(language) or call.conversation
 
-    return Command("/show [en or zh]", "play a sample conversation: compressed, undone, searched", run)
+    return Command("show", run)
 
 
 class SamplePlayer:

@@ -12,7 +12,7 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.tool import ToolChoice
 
 from assistant.assembly.sample.story import STORY_WINDOW_TOKENS, Story
-from assistant.config.words import Language
+from assistant.config.words import Language, say
 from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, result_text, text_of
 from assistant.models.chat_model import ChatModel
 from assistant.models.offline.offline_quotes import read_answers, write_quotes
@@ -36,7 +36,7 @@ def connect_story(story: Story, language: Language, piece_seconds: float) -> Cha
         # It plays the part of one: recall, summaries and the flush are those of a language model.
         is_language_model=True,
         is_fit_for_summaries=True,
-        how="A sample conversation: its answers are written down beforehand, everything else is real.",
+        how=say("conversation", "story_model"),
     )
 
 
