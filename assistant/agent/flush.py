@@ -1,6 +1,7 @@
-"""The sidecar agent that writes down what a compaction folded: SOUL.md, USER.md, MEMORY.md and the day's note.
+"""The sidecar agent that writes a stretch of conversation into SOUL.md, USER.md, MEMORY.md and the day's note.
 
-It reads from the journal, runs beside the conversation, and never delays or breaks it.
+The stretch is what a compaction folded, or what was said until a conversation was left. It is read from the journal;
+the flush runs beside the conversation, and never delays or breaks it.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ from agentscope.tool import ToolChunk, Toolkit
 from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.loop import build_agent
-from assistant.agent.summariser import NoCompression, within
+from assistant.agent.summariser import NoCompression, while_heard
 from assistant.agent.system_prompt import cap_together
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
-from assistant.compaction.record import CompactionRecord
 from assistant.compaction.summary.quoted_history import split_in_pieces, write_transcript
 from assistant.config.prompts import render
 from assistant.config.words import Language
@@ -34,8 +34,9 @@ from assistant.messages.blocks import Msg, ToolResultBlock, UserMsg, copy_with_b
 from assistant.messages.events import FlushState
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rebuild import messages_of, standing_ids
-from assistant.storage.journal.rows import BlockRow, FlushRow
+from assistant.storage.journal.rebuild import messages_of
+from assistant.storage.journal.rows import BlockRow, FlushRow, FlushStartRow, LeftRow, Row
+from assistant.storage.journal.unwritten import Unwritten, left_stretch, pending_stretches, said_blocks
 from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, Workspace
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,10 @@ FLUSH_NAME = "flush"
 MAX_CALLS_A_PIECE = 3
 NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
-PIECE_SECONDS = 300.0
+SILENT_SECONDS = 300.0
+"""A model that sends nothing for so long is given up; one that is slow is waited for."""
+MAX_CUT_STARTS = 2
+"""A flush that was cut off so often is written by code."""
 _FILES_SHARE = 4
 """One part in so many of the window is for the memory files that are shown, and as much for one that is read."""
 _KNOWN_NOTES = 3
@@ -63,7 +67,7 @@ class FlushModel:
 
 
 class Flusher:
-    """Flushes compactions of one home. `model` is None where no fit model is set: then code writes the note."""
+    """Flushes conversations of one home. `model` is None where no fit model is set: then code writes the note."""
 
     def __init__(
         self,
@@ -87,45 +91,64 @@ class Flusher:
         """The language of what is written now."""
         return self._language()
 
-    async def flush(self, compaction: CompactionRecord) -> FlushState:
-        """Write down what the compaction folded; the journal says how it ended. Never raises but on cancellation."""
+    async def flush(self, stretch: Unwritten, *, by_code: bool = False) -> FlushState:
+        """Write the stretch down; the journal says how it ended. Never raises but on cancellation."""
         state: FlushState = "done"
         try:
-            if self._model is None:
-                self._note_by_code(compaction)
+            if not stretch.keys:
+                state = "skipped"
+            elif self._model is None or by_code or stretch.cut_starts >= MAX_CUT_STARTS:
+                self._note_by_code(stretch)
             else:
-                await self._ask_model(self._model, compaction)
+                await self._ask_model(self._model, stretch)
         except Exception:
-            log.exception("the flush of compaction %s failed", compaction.compaction_id)
+            log.exception("the flush %s failed", stretch.flush_id)
             state = "failed"
-            self._note_after_failure(compaction)
-        row = FlushRow(compaction.session_id, compaction.compaction_id, state, self._now().isoformat())
+            self._note_after_failure(stretch)
+        # Without this row it is taken up again at the next start.
+        self._journal_row(FlushRow(stretch.session_id, stretch.flush_id, state, self._at()))
+        return state
+
+    def begin(self, stretch: Unwritten) -> None:
+        """The journal says that a model begins to write the stretch down, so that it is known how often it was cut."""
+        if self._model is not None:
+            self._journal_row(FlushStartRow(stretch.session_id, stretch.flush_id, self._at()))
+
+    def begin_left(self, session_id: str, compaction_id: str | None) -> Unwritten | None:
+        """What was said in a conversation since the last flush, which the journal names from now on.
+
+        None where it is not worth a flush yet. The context stands on the record `compaction_id`.
+        """
+        stretch = left_stretch(self._journal.rows(session_id, include_dropped=True), compaction_id)
+        if stretch is not None:
+            self._journal.append([LeftRow(session_id, stretch.flush_id, stretch.keys, self._at())])
+        return stretch
+
+    def pending(self, session_id: str, compaction_id: str | None) -> list[Unwritten]:
+        """The flushes of a conversation that were cut off, oldest first; its context builds on `compaction_id`."""
+        return pending_stretches(self._journal.rows(session_id), compaction_id)
+
+    def has_ended(self, stretch: Unwritten) -> bool:
+        """True where the journal has the end of the flush, which another process may have written."""
+        rows = self._journal.rows(stretch.session_id)
+        return any(isinstance(row, FlushRow) and row.compaction_id == stretch.flush_id for row in rows)
+
+    def _journal_row(self, row: Row) -> None:
         try:
             self._journal.append([row])
         except (OSError, PalimpsestError):
-            # Without this row it is taken up again at the next start.
-            log.exception("the end of the flush of compaction %s could not be journalled", compaction.compaction_id)
-        return state
+            log.exception("a row of a flush could not be journalled")
 
-    def pending(self, session_id: str, compaction_id: str | None) -> list[CompactionRecord]:
-        """Compactions of a conversation whose flush was cut off, oldest first; its context builds on `compaction_id`.
+    def _at(self) -> str:
+        return self._now().isoformat()
 
-        One that never took effect, or was taken back, is left out: a later one will fold the same messages.
-        """
-        rows = self._journal.rows(session_id)
-        ended = {row.compaction_id for row in rows if isinstance(row, FlushRow)}
-        due = standing_ids(rows, compaction_id) - ended
-        return [row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id in due]
-
-    async def _ask_model(self, model: FlushModel, compaction: CompactionRecord) -> None:
-        entries = write_transcript(self._messages(compaction))
+    async def _ask_model(self, model: FlushModel, stretch: Unwritten) -> None:
+        entries = write_transcript(self._messages(stretch))
         pieces = split_in_pieces(entries, model.window_tokens // 2, model.counter)
         for number, piece in enumerate(pieces, start=1):
-            await self._flush_piece(model, compaction, piece, number, len(pieces))
+            await self._flush_piece(model, stretch, piece, number, len(pieces))
 
-    async def _flush_piece(
-        self, model: FlushModel, compaction: CompactionRecord, piece: str, number: int, count: int
-    ) -> None:
+    async def _flush_piece(self, model: FlushModel, stretch: Unwritten, piece: str, number: int, count: int) -> None:
         language, today = self.language, self._now().date()
         names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
         shown = {name: self._notes.read(name).text for name in names[: 3 + _KNOWN_NOTES]}
@@ -136,7 +159,7 @@ class Flusher:
             today=today.isoformat(),
             files=names[: 3 + _LISTED_NOTES],
             notes=cap_together(shown, language, max_tokens, model.counter.text),
-            written=self._written(compaction),
+            written=self._written(stretch),
             conversation=piece,
             number=number,
             count=count,
@@ -144,7 +167,7 @@ class Flusher:
         steps = StepHook(lambda: None, MAX_CALLS_A_PIECE)
         agent = build_agent(
             model.model,
-            self._toolkit(model, compaction, language),
+            self._toolkit(model, stretch, language),
             AgentState(),
             [CallHook(self, rules=None), steps, NoCompression()],
             name=FLUSH_NAME,
@@ -153,7 +176,7 @@ class Flusher:
         )
         await _run(agent, user)
 
-    def _toolkit(self, model: FlushModel, compaction: CompactionRecord, language: Language) -> Toolkit:
+    def _toolkit(self, model: FlushModel, stretch: Unwritten, language: Language) -> Toolkit:
         async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
@@ -164,7 +187,7 @@ class Flusher:
             return text_chunk(text or render("memory_result", language, outcome="empty", name=file, place=file))
 
         async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
-            origin = Origin(FLUSH_NAME, compaction.session_id, compaction_id=compaction.compaction_id)
+            origin = Origin(FLUSH_NAME, stretch.session_id, compaction_id=stretch.flush_id)
             try:
                 place = file if replaces else self._place_for(file, lines)
                 new = lines if place == file else new_lines_of(self._notes.read(file).text, lines)
@@ -195,27 +218,27 @@ class Flusher:
         is_room = len(self._notes.read(name).text) + added <= FILE_MAX_CHARS
         return name if is_room else f"memory/{_day(self._now())}.md"
 
-    def _messages(self, compaction: CompactionRecord) -> list[Msg]:
-        """The folded messages and the newest ones after them, as the journal has them."""
-        rows = [row for row in self._journal.rows(compaction.session_id) if isinstance(row, BlockRow)]
-        folded = set(compaction.keys)
-        older = self._folded(compaction)
-        start = next((place for place, row in enumerate(rows) if row.key in folded), 0)
-        newer = messages_of([row for row in rows[start:] if row.key not in folded])
+    def _messages(self, stretch: Unwritten) -> list[Msg]:
+        """The messages of the stretch and the newest ones after them, as the journal has them."""
+        rows = [row for row in self._journal.rows(stretch.session_id) if isinstance(row, BlockRow)]
+        keys = set(stretch.keys)
+        older = self._stretch_messages(stretch)
+        start = next((place for place, row in enumerate(rows) if row.key in keys), len(rows))
+        newer = messages_of([row for row in rows[start:] if row.key not in keys])
         return [_without_memory(message) for message in [*older, *newer[-NEWEST_MESSAGES:]]]
 
-    def _folded(self, compaction: CompactionRecord) -> list[Msg]:
-        folded = set(compaction.keys)
-        rows = self._journal.rows(compaction.session_id)
-        return messages_of([row for row in rows if isinstance(row, BlockRow) and row.key in folded])
+    def _stretch_messages(self, stretch: Unwritten) -> list[Msg]:
+        keys = set(stretch.keys)
+        rows = said_blocks(self._journal.rows(stretch.session_id, include_dropped=True))
+        return messages_of([row for row in rows if row.key in keys])
 
-    def _written(self, compaction: CompactionRecord) -> list[str]:
+    def _written(self, stretch: Unwritten) -> list[str]:
         """Lines this flush wrote before it was cut off."""
-        return self._notes.log.added_lines(compaction.compaction_id)
+        return self._notes.log.added_lines(stretch.flush_id)
 
-    def _note_by_code(self, compaction: CompactionRecord) -> None:
-        note = note_by_code(self._folded(compaction), compaction.summary, compaction.previous_summary)
-        origin = Origin("program", compaction.session_id, compaction_id=compaction.compaction_id)
+    def _note_by_code(self, stretch: Unwritten) -> None:
+        note = note_by_code(self._stretch_messages(stretch), stretch.summary, stretch.previous_summary)
+        origin = Origin("program", stretch.session_id, compaction_id=stretch.flush_id)
         name, language = f"memory/{_day(self._now())}.md", self.language
         for said in note.said:
             heading = render("note_by_code", language, kind="said", day=said.day)
@@ -230,16 +253,16 @@ class Flusher:
             # All of it was forgotten since; what else there is to note is not.
             return
 
-    def _note_after_failure(self, compaction: CompactionRecord) -> None:
+    def _note_after_failure(self, stretch: Unwritten) -> None:
         try:
-            self._note_by_code(compaction)
+            self._note_by_code(stretch)
         except (PalimpsestError, OSError):
-            log.exception("the note of compaction %s could not be written", compaction.compaction_id)
+            log.exception("the note of flush %s could not be written", stretch.flush_id)
 
 
 async def _run(agent: Agent, user: str) -> None:
     try:
-        await within(PIECE_SECONDS, agent.reply(UserMsg("user", user)))
+        await while_heard(SILENT_SECONDS, agent.reply_stream(UserMsg("user", user)))
     except StepLimitError:
         # The calls of a piece are used up; what was written stays.
         return

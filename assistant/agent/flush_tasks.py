@@ -4,45 +4,74 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from assistant.agent.flush import Flusher
-from assistant.compaction.record import CompactionRecord
-from assistant.messages.events import FlushFinished
+from assistant.agent.turn_gate import TurnGate
+from assistant.errors import SessionInUseError
+from assistant.messages.events import FlushFinished, FlushState
+from assistant.storage.journal.unwritten import Unwritten
 
 CLOSE_SECONDS = 20.0
 """How long shutdown waits; a flush that takes longer is cut and resumed at the next start."""
 
 EmitFlush = Callable[[str, FlushFinished], None]
+HoldSession = Callable[[str], AbstractContextManager[None]]
 
 
 class FlushTasks:
     """Runs one flush at a time, oldest first, so that two never write the same fact at once."""
 
-    def __init__(self, flusher: Flusher, emit: EmitFlush) -> None:
+    def __init__(self, flusher: Flusher, emit: EmitFlush, hold: HoldSession, gate: TurnGate | None = None) -> None:
+        """`hold` keeps other processes from the same flush. With a `gate` a flush runs only while no turn does."""
         self._flusher = flusher
         self._emit = emit
-        self._tasks: dict[asyncio.Task[None], CompactionRecord] = {}
+        self._hold = hold
+        self._gate = gate
+        self._tasks: dict[asyncio.Task[None], Unwritten] = {}
         self._known: set[str] = set()
         self._turn = asyncio.Lock()
 
-    def start(self, compaction: CompactionRecord) -> None:
-        """Flush a compaction, once in this process."""
-        if compaction.compaction_id in self._known:
+    def start(self, stretch: Unwritten) -> None:
+        """Flush a stretch, once in this process."""
+        if stretch.flush_id in self._known:
             return
-        self._known.add(compaction.compaction_id)
-        task = asyncio.create_task(self._flush(compaction), name=f"flush of {compaction.compaction_id}")
-        self._tasks[task] = compaction
+        self._known.add(stretch.flush_id)
+        task = asyncio.create_task(self._flush(stretch), name=f"flush {stretch.flush_id}")
+        self._tasks[task] = stretch
         task.add_done_callback(self._tasks.pop)
 
-    def resume(self, session_id: str, compaction_id: str | None) -> None:
-        """Start again what was cut off in this conversation, whose context builds on that compaction."""
-        for compaction in self._flusher.pending(session_id, compaction_id):
-            self.start(compaction)
+    def leave(self, session_id: str, compaction_id: str | None) -> bool:
+        """Flush what was said in a conversation since the last time, and what was cut off of it before.
+
+        Its context stands on the record `compaction_id`. False where there is nothing worth it.
+        """
+        self._flusher.begin_left(session_id, compaction_id)
+        return self.resume(session_id, compaction_id)
+
+    def resume(self, session_id: str, compaction_id: str | None) -> bool:
+        """Start again what was cut off in this conversation, whose context builds on that compaction.
+
+        False where that is nothing.
+        """
+        pending = self._flusher.pending(session_id, compaction_id)
+        for stretch in pending:
+            self.start(stretch)
+        return bool(pending)
 
     async def wait(self) -> None:
         """Return when no flush runs."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+
+    async def finish(self) -> None:
+        """Wait for the flushes that run; what takes too long is cut, and code writes it down."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=CLOSE_SECONDS)
+        slow = list(self._tasks.values())
+        await self.cut()
+        for stretch in slow:
+            self._tell(stretch, await self._flusher.flush(stretch, by_code=True))
 
     async def close(self) -> None:
         """Wait for the flushes that run, then cut what is left."""
@@ -56,15 +85,43 @@ class FlushTasks:
 
     async def cut_of(self, session_ids: set[str]) -> None:
         """The same for these conversations alone."""
-        await self._cut([task for task, compaction in self._tasks.items() if compaction.session_id in session_ids])
+        await self._cut([task for task, stretch in self._tasks.items() if stretch.session_id in session_ids])
 
     async def _cut(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         for task in tasks:
-            self._known.discard(self._tasks[task].compaction_id)
+            self._known.discard(self._tasks[task].flush_id)
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _flush(self, compaction: CompactionRecord) -> None:
+    async def _flush(self, stretch: Unwritten) -> None:
         async with self._turn:
-            state = await self._flusher.flush(compaction)
-        self._emit(compaction.session_id, FlushFinished(compaction.compaction_id, state))
+            try:
+                with self._hold(f"{stretch.session_id}.flush"):
+                    if self._flusher.has_ended(stretch):
+                        return
+                    self._flusher.begin(stretch)
+                    state = await self._run(stretch)
+            except SessionInUseError:
+                # Another process writes it down.
+                self._known.discard(stretch.flush_id)
+                return
+        self._tell(stretch, state)
+
+    async def _run(self, stretch: Unwritten) -> FlushState:
+        if self._gate is None:
+            return await self._flusher.flush(stretch)
+        while True:
+            await self._gate.until_idle()
+            flush = asyncio.create_task(self._flusher.flush(stretch))
+            busy = asyncio.create_task(self._gate.until_busy())
+            try:
+                await asyncio.wait({flush, busy}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (flush, busy):
+                    task.cancel()
+                await asyncio.gather(flush, busy, return_exceptions=True)
+            if not flush.cancelled():
+                return flush.result()
+
+    def _tell(self, stretch: Unwritten, state: FlushState) -> None:
+        self._emit(stretch.session_id, FlushFinished(stretch.flush_id, state))

@@ -78,6 +78,8 @@ class SessionState:
         self._known_pins: dict[BlockKey, Pin] = {}
         self.draft = sessions.draft(session.session_id)
         """What is streamed now, for the case of a kill."""
+        self.is_remembered = False
+        """True where what is said is to be written to memory once the conversation is left."""
         self.agent_state.session_id = session.session_id
         self._swap(session)
 
@@ -143,7 +145,8 @@ class SessionState:
     def start_turn(self, *messages: Msg) -> None:
         """The user's message is in the journal, and then in the context, before anything is done with it."""
         # What healing put into the context comes first: it belongs to an older message.
-        self.journal.append_missing(self.session_id, self.session.user_id, [*self.context, *messages])
+        write = self.journal.commit_due if self.is_remembered else self.journal.append_missing
+        write(self.session_id, self.session.user_id, [*self.context, *messages])
         self.context.extend(messages)
 
     def keep(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import AsyncIterable, Awaitable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -77,6 +77,19 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
     if limit.expired():
         raise ModelError(say("agent", "model_too_slow", seconds=seconds))
     return result
+
+
+async def while_heard(seconds: float, stream: AsyncIterable[object]) -> None:
+    """Take all that a stream brings; raises `ModelError` where nothing comes for so long."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            async for _ in stream:
+                limit.reschedule(loop.time() + seconds)
+    except TimeoutError:
+        raise ModelError(say("agent", "model_silent", seconds=seconds)) from None
+    if limit.expired():
+        raise ModelError(say("agent", "model_silent", seconds=seconds))
 
 
 class NoCompression(MiddlewareBase):

@@ -24,6 +24,7 @@ from assistant.config.words import Language, say
 from assistant.conversation.commands import COMMANDS, Command, Submitted, submit, waiting_text
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
+from assistant.conversation.left import LeftConversations
 from assistant.conversation.past import change_event
 from assistant.errors import ModelError, SettingsError
 from assistant.memory.log import MemoryChange
@@ -51,6 +52,7 @@ Connect = Callable[[Settings], Awaitable[ChatModel]]
 ReadSettings = Callable[[], Settings]
 
 _DAY_SECONDS = 86_400
+_LOOK_SECONDS = 60.0
 FIRST_LOOK_SECONDS = 5.0
 """How long after the start a model that could not be had is looked for again; each pause is twice the one before."""
 LAST_LOOK_SECONDS = 300.0
@@ -81,11 +83,14 @@ class Assistant:
         servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
         servers.on_notice.append(self._emit_server_notice)
         self._factory = ConversationFactory(home.settings, models, home.store, home.index, servers, self._flush_later)
-        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
+        self.flushes = self._make_flushes()
         self.commands: dict[str, Command] = {**COMMANDS}
         """The slash commands by name; a program may add its own."""
         self._guests: dict[str, Assistant] = {}
         self.conversations = Conversations(home.store.sessions, self._open_conversation, model.who_answers)
+        self.left = LeftConversations(
+            self.conversations, home.store.sessions, home.store.journal, self._flush_left, home.store.clock.now
+        )
         self.forgetter = make_forgetter(home.store, home.index, self._end_all)
         self.trash = make_trash(home.store, home.index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._emit_change))
@@ -153,7 +158,10 @@ class Assistant:
     async def submit(self, conversation: Conversation, text: str, /) -> Submitted:
         """Run a slash command or ask: the front door of page, terminal and notebook."""
         forgetter = self.owner_of(conversation.session_id).forgetter
-        return await submit(self.conversations, conversation, text, forgetter, self.commands)
+        submitted = await submit(self.conversations, conversation, text, forgetter, self.commands)
+        if submitted.conversation.session_id != conversation.session_id:
+            self.left.leave(conversation.session_id)
+        return submitted
 
     async def reconnect_model(self) -> None:
         """Look for a model again, with the settings as they are now; open conversations go on with what is found.
@@ -173,7 +181,7 @@ class Assistant:
         _leave_out_refused(self.store.refused_parts, model, compactor)
         await self.close()
         self._factory.use(settings, self._with_hidden_keys(model, compactor))
-        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
+        self.flushes = self._make_flushes()
         self.conversations.reopen(model.who_answers)
 
     def _say_why(self, reason: str) -> None:
@@ -221,6 +229,7 @@ class Assistant:
 
     async def close(self) -> None:
         """End every turn, let the flushes write, let go of the models."""
+        await self.left.close()
         await self.conversations.close()
         await self.flushes.close()
         await self.model.close()
@@ -235,9 +244,10 @@ class Assistant:
         """
         if self.other_owner is not None:
             raise self.other_owner
+        await self.left.close()
         await self.conversations.close()
         await self.flushes.cut()
-        self.flushes = FlushTasks(self._make_flusher(), self._emit_flush)
+        self.flushes = self._make_flushes()
         await self.conversations.close()
 
     async def _stop_flushes(self, session_ids: set[str]) -> None:
@@ -260,8 +270,17 @@ class Assistant:
             one.hide(self.store.known.mask_bytes)
         return Models(model, compactor, TokenCounter(model.vocabulary))
 
+    def _make_flushes(self) -> FlushTasks:
+        fit = self._factory.models.compacting
+        # A server on this machine answers one request at a time: the person would wait for the flush.
+        gate = self._factory.gate if fit and fit.is_local and fit.is_language_model else None
+        return FlushTasks(self._make_flusher(), self._emit_flush, self.store.sessions.open_lock, gate)
+
     def _flush_later(self, compaction: CompactionRecord) -> None:
-        self.flushes.start(compaction)
+        self.flushes.resume(compaction.session_id, compaction.compaction_id)
+
+    def _flush_left(self, session_id: str, compaction_id: str | None) -> bool:
+        return self._factory.are_remembered and self.flushes.leave(session_id, compaction_id)
 
     def _open_conversation(self, session: Session) -> Conversation:
         conversation = self._factory.open(session)
@@ -314,6 +333,15 @@ def _leave_out_refused(kept: RefusedParts, *models: ChatModel | None) -> None:
             model.leave_out(kept.of(model.title, days), partial(kept.add, model.title))
 
 
+async def _remember_left(assistant: Assistant) -> None:
+    """Write down what was said in conversations that were left, and, at the start, in those that a shutdown cut."""
+    while True:
+        # What is being forgotten must not be read for it.
+        if not assistant.store.forget_files.is_pending:
+            assistant.left.look(assistant.settings.flush_idle_minutes)
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
 async def _look_for_model(assistant: Assistant) -> None:
     """Connect the model that was asked for as soon as it can be had; each look is later than the one before.
 
@@ -358,4 +386,5 @@ async def open_assistant(
             stack.push_async_callback(cancel_task, asyncio.create_task(_look_for_model(assistant), name="model"))
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
+            stack.push_async_callback(cancel_task, asyncio.create_task(_remember_left(assistant), name="left"))
         yield assistant

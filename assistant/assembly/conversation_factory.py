@@ -19,6 +19,7 @@ from assistant.agent.tools.memory_tools import MemoryTools
 from assistant.agent.tools.skills import SkillLoader, skill_files
 from assistant.agent.tools.tool_backend import ToolBackend
 from assistant.agent.tools.toolkit import AgentTools, build_toolkit
+from assistant.agent.turn_gate import TurnGate
 from assistant.agent.window import ContextWindow
 from assistant.assembly.home import Store
 from assistant.compaction.policy import CompactionPolicy, overrides_of, policy_for
@@ -34,6 +35,7 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.text_files import read_any_text
+from assistant.storage.thrown_away import is_thrown_away
 
 SMALL_WINDOW_TOKENS = 16_000
 """Below this window an agent gets no tools but those on its memory."""
@@ -67,6 +69,8 @@ class ConversationFactory:
         self.models = models
         self.is_recall_on = settings.recall == "on"
         """The person's switch; it begins as the settings say and holds until the program ends."""
+        self.gate = TurnGate()
+        """Knows whether a turn runs in one of the conversations."""
         self._store = store
         self._index = index
         self._outside = outside
@@ -88,6 +92,11 @@ class ConversationFactory:
     def has_memory_tools(self) -> bool:
         """False where memory is off or the model calls no tools."""
         return self.settings.memory == "on" and self.models.answering.calls_tools
+
+    @property
+    def are_remembered(self) -> bool:
+        """True where what is said is written to memory when a conversation is left."""
+        return self.settings.memory == "on" and not is_thrown_away(self.settings.home)
 
     @property
     def artifact_reader(self) -> ArtifactReader:
@@ -114,7 +123,7 @@ class ConversationFactory:
         compactor = Compactor(state, window, self._summariser(), events.emit, self._on_compacted)
         recall = self._recall_for(state) if self.can_recall else None
         loop = AgentLoop(state, self.models.answering.model, tools, compactor, recall, self.settings.max_steps)
-        conversation = Conversation(state, loop, compactor, events, memory)
+        conversation = Conversation(state, loop, compactor, events, memory, self.gate)
         for problem in self._outside.problems if self.has_file_tools else ():
             conversation.emit_kept(Notice(problem))
         conversation.take_up_queued()
@@ -123,7 +132,9 @@ class ConversationFactory:
     def _state_of(self, session: Session) -> SessionState:
         store, chosen = self._store, self.settings.language
         language = None if chosen == "auto" else chosen
-        return SessionState(session, store.workspace, store.journal, store.sessions, store.clock, language)
+        state = SessionState(session, store.workspace, store.journal, store.sessions, store.clock, language)
+        state.is_remembered = self.are_remembered
+        return state
 
     def _memory_for(self, state: SessionState) -> MemoryTools:
         # The built-in assistant has nothing to say before the index is there; a model would be kept waiting.

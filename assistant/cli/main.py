@@ -361,6 +361,9 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
     code = await _print(assistant, conversation, options.once, as_json=options.json)
     while code == AWAITING_APPROVAL and options.yes:
         code = await _answer_all(conversation, is_allowed=True, as_json=options.json)
+    assistant.left.leave(conversation.session_id)
+    # Nobody may come back for what a slow model has not written yet.
+    await assistant.flushes.finish()
     return code
 
 
@@ -384,6 +387,7 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
                 "是",
             }
             code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
+    assistant.left.leave(conversation.session_id)
     return DONE
 
 

@@ -11,6 +11,7 @@ from assistant.agent.compactor import CompactionPreview, Compactor
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.memory_tools import MemoryTools
+from assistant.agent.turn_gate import TurnGate
 from assistant.agent.window import ContextItem
 from assistant.compaction.record import CompactionRecord
 from assistant.config.plain_reasons import plain_reason
@@ -60,7 +61,9 @@ class Conversation:
         compactor: Compactor,
         events: EventLog,
         memory: MemoryTools,
+        gate: TurnGate,
     ) -> None:
+        """`gate` is told when a turn runs."""
         self._state = state
         self._loop = loop
         self._compactor = compactor
@@ -71,6 +74,7 @@ class Conversation:
         """What the conversation can do with memory, for the person as for the model."""
         self._jobs: JobQueue[Job] = JobQueue(self._carry_out, events.wake, f"turn of {self.session_id}")
         self._kept: list[Event] = []
+        self._gate = gate
 
     @property
     def session_id(self) -> str:
@@ -81,6 +85,11 @@ class Conversation:
     def title(self) -> str:
         """What the list shows."""
         return self._state.session.title
+
+    @property
+    def compaction_id(self) -> str | None:
+        """The compaction that its context stands on; None where there is none."""
+        return self._state.session.compaction_id
 
     @property
     def language(self) -> Language:
@@ -273,13 +282,11 @@ class Conversation:
 
     async def _carry_out(self, job: Job) -> None:
         try:
-            match job:
-                case Ask():
-                    await self._turns.reply_to(job.message)
-                case Edit() | Retry() | Continue() | Answer():
-                    await self._go_on(job)
-                case _:
-                    await self._change_context(job)
+            if isinstance(job, Measure | Clear):
+                await self._change_context(job)
+            else:
+                with self._gate.turn():
+                    await self._ask_model(job)
         except asyncio.CancelledError:
             self.emit(Notice(say("conversation", "stopped"), "info"))
         except PalimpsestError as error:
@@ -292,8 +299,12 @@ class Conversation:
             if self._compactor.requests.are_pending:
                 self._jobs.add(CarryOutRequests(), is_next=True)
 
-    async def _go_on(self, job: Edit | Retry | Continue | Answer) -> None:
+    async def _ask_model(self, job: Ask | Edit | Retry | Continue | Answer | CarryOutRequests) -> None:
         match job:
+            case Ask():
+                await self._turns.reply_to(job.message)
+            case CarryOutRequests():
+                await self._compactor.carry_out_requests()
             case Edit():
                 await self._turns.edit(job.message_id, job.message)
             case Retry():
@@ -303,10 +314,8 @@ class Conversation:
             case Answer():
                 await self._turns.answer(job.call_id, job.is_allowed)
 
-    async def _change_context(self, job: CarryOutRequests | Measure | Clear) -> None:
+    async def _change_context(self, job: Measure | Clear) -> None:
         match job:
-            case CarryOutRequests():
-                await self._compactor.carry_out_requests()
             case Measure():
                 await self._window.read_schemas()
                 self._window.emit_measure()

@@ -1,4 +1,4 @@
-"""What code writes into the day's note after a compaction, where no model did."""
+"""What code writes into the day's note of a stretch of conversation, where no model did."""
 
 from __future__ import annotations
 

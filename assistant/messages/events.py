@@ -192,7 +192,7 @@ class CompactionUndone:
 
 @dataclass(frozen=True, slots=True)
 class FlushFinished:
-    """What a compaction folded was written to memory, or could not be; `state` is that of its card from now on."""
+    """A flush ended: what it wrote is in memory, or could not be written; `state` is that of a compaction's card."""
 
     compaction_id: str
     state: FlushState

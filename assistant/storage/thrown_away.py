@@ -28,6 +28,11 @@ def thrown_away_home() -> Generator[Path]:
         yield folder
 
 
+def is_thrown_away(folder: Path) -> bool:
+    """True for a home that goes when it closes, so that nothing need be remembered in it."""
+    return (folder / _MARK).exists()
+
+
 def remove_left_homes(now: float) -> int:
     """Remove the homes that nobody has open, and return how many; `now` is in seconds since the epoch."""
     parent = Path(tempfile.gettempdir())

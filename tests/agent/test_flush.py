@@ -24,6 +24,7 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.scripted import ScriptedModel, ScriptedRequest, ScriptStep
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rows import FlushRow
+from assistant.storage.journal.unwritten import Unwritten, folded_stretch
 from assistant.storage.workspace import FILE_MAX_CHARS, Workspace
 from tests.fakes.home import SUMMARY, call, kinds_of, say, scripted_assistant, text
 from tests.fakes.records import folding
@@ -326,11 +327,11 @@ def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
     )
 
 
-def compacted(home: Path) -> CompactionRecord:
-    """A compaction that folded one message of the journal."""
+def compacted(home: Path) -> Unwritten:
+    """What a compaction folded: one message of the journal."""
     message = UserMsg("owner", "I am allergic to oats.")
     Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", [message])
-    return folding("c1", None, [message], NIGHT.isoformat(), summary=SUMMARY)
+    return folded_stretch(folding("c1", None, [message], NIGHT.isoformat(), summary=SUMMARY), [])
 
 
 async def test_a_note_has_the_date_of_the_persons_own_day(home: Path) -> None:
@@ -422,7 +423,7 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         message = UserMsg("owner", f"Day {day}.")
         Journal(workspace, now).append_missing("s", "owner", [message])
         record = folding(f"c{day}", None, [message], now().isoformat(), summary=SUMMARY)
-        assert await flusher.flush(record) == "done"
+        assert await flusher.flush(folded_stretch(record, [])) == "done"
 
     written = {path.name: path.read_text("utf-8") for path in [home / "MEMORY.md", *(home / "memory").glob("*.md")]}
     lines = {name: [line.removeprefix("- ") for line in words.splitlines()] for name, words in written.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,6 +110,28 @@ def test_chips_are_there_again_with_their_buttons_after_a_restart(
     chip.get_by_role("button", name="Undo this").click()
     expect(chat.page.locator("#chat .p-memory .p-row")).to_have_count(2)
     assert "brass keys" not in (home / "USER.md").read_text("utf-8")
+
+
+def test_what_was_said_is_in_memory_once_the_conversation_is_left_and_answers_in_the_next(
+    tab: Chat, real_home: Path
+) -> None:
+    said = ("My sister Vilma is afraid of ferries.", "She has lived in Bergen since 2019.", "Good night!")
+    for number, words in enumerate(said, 1):
+        tab.say(words)
+        expect(tab.page.locator("#chat .p-foot")).to_have_count(number)
+    assert not [path for path in (real_home / "memory").glob("*.md") if "Vilma" in path.read_text("utf-8")]
+    tab.start_new()
+    note = tab.page.locator("#files .p-file", has_text="2").first
+    expect(note).to_be_visible()
+    (path,) = (real_home / "memory").glob("*.md")
+    assert path.read_text("utf-8").count("Vilma is afraid of ferries.") == 1
+    tab.say("What is Vilma afraid of?")
+    tab.wait_for_end()
+    expect(tab.page.locator("#chat")).to_contain_text("ferries")
+    written = json.loads((real_home / "memory_log.jsonl").read_text("utf-8").splitlines()[-1])
+    tab.open(f"c={written['session_id']}")
+    expect(tab.page.locator("#chat .p-memory .p-row")).to_have_count(1)
+    expect(tab.page.locator("#chat .p-memory .p-row")).to_contain_text(path.name)
 
 
 def test_a_full_file_is_tidied_by_ticks_and_restored_from_its_history(tab: Chat, real_home: Path) -> None:

@@ -79,6 +79,51 @@ def test_a_conversation_goes_on(player: SequencePlayer, capsys: pytest.CaptureFi
     assert [message.text for message in player.requests[1].messages[1:]] == ["Hi", "Hello.", "Are you there?"]
 
 
+LONG_FACT = f"I am allergic to oats. {'The cellar key hangs behind the door, as it always has. ' * 5}"
+
+
+def test_what_was_said_in_one_message_is_in_memory_when_the_command_ends(
+    player: SequencePlayer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MEMORY", "on")
+    line: dict[str, object] = {"file": "USER.md", "heading": "Health", "lines": ["I am allergic to oats."]}
+    player.replies = [Reply(text="Noted."), Reply(calls=(ReplyCall("add_lines", line),)), Reply(text="NO_REPLY")]
+
+    assert main(["chat", "--once", LONG_FACT]) == 0
+    assert "- I am allergic to oats.\n" in (home / "USER.md").read_text("utf-8")
+
+
+def test_where_the_model_is_too_slow_for_that_the_command_writes_the_note_by_code(
+    player: SequencePlayer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MEMORY", "on")
+    monkeypatch.setattr("assistant.agent.flush_tasks.CLOSE_SECONDS", 0.0)
+    line: dict[str, object] = {"file": "USER.md", "heading": "Health", "lines": ["I am allergic to oats."]}
+    player.replies = [Reply(text="Noted."), Reply(calls=(ReplyCall("add_lines", line),)), Reply(text="NO_REPLY")]
+
+    assert main(["chat", "--once", LONG_FACT]) == 0
+    (note,) = (home / "memory").glob("*.md")
+    assert "- I am allergic to oats.\n" in note.read_text("utf-8")
+    assert "allergic" not in (home / "USER.md").read_text("utf-8")
+
+
+def test_a_chat_in_the_terminal_is_in_memory_when_it_ends(
+    player: SequencePlayer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MEMORY", "on")
+    monkeypatch.setattr("sys.stdin", io.StringIO("I am allergic to oats.\nAnd I live in Oslo.\n"))
+    line: dict[str, object] = {"file": "USER.md", "heading": "Health", "lines": ["I am allergic to oats."]}
+    player.replies = [
+        Reply(text="Noted."),
+        Reply(text="Noted."),
+        Reply(calls=(ReplyCall("add_lines", line),)),
+        Reply(text="NO_REPLY"),
+    ]
+
+    assert main(["chat"]) == 0
+    assert "- I am allergic to oats.\n" in (home / "USER.md").read_text("utf-8")
+
+
 def test_a_call_that_asks_ends_with_its_own_exit_code(player: SequencePlayer, home: Path) -> None:
     player.replies = [Reply(calls=(ReplyCall("Bash", {"command": "touch made.txt"}),))]
 

@@ -459,6 +459,7 @@ class FakeAssistant:
         self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
+        self.left = FakeLeft()
 
     @property
     def can_recall(self) -> bool:
@@ -489,6 +490,16 @@ class FakeAssistant:
 
     async def test_connection(self) -> FakeReport:
         return self.report
+
+
+@dataclass(slots=True)
+class FakeLeft:
+    """The conversations that the page told to be left, in order."""
+
+    session_ids: list[str] = field(default_factory=list)
+
+    def leave(self, session_id: str) -> None:
+        self.session_ids.append(session_id)
 
 
 @dataclass(frozen=True, slots=True)

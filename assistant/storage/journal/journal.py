@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -30,6 +31,7 @@ from assistant.storage.journal.rows import (
     BlockRow,
     DroppedRow,
     Row,
+    UnwrittenRow,
     instant,
     line_start,
     read_row,
@@ -97,6 +99,12 @@ class Journal:
         """Write the missing blocks of `messages`, then `rows`, in one append; durable on return."""
         self._write([*self._block_rows(session_id, user_id, messages), *rows])
 
+    def commit_due(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> None:
+        """Write the missing blocks, with the row before them that says that memory does not have them yet."""
+        blocks = self._block_rows(session_id, user_id, messages)
+        is_due = bool(blocks) and not self.open_flush_id(session_id)
+        self._write([*([UnwrittenRow(session_id, uuid.uuid4().hex, blocks[0].at)] if is_due else []), *blocks])
+
     def has(self, session_id: str, key: BlockKey) -> bool:
         """True when the block stands in the journal."""
         with self._guard:
@@ -118,6 +126,16 @@ class Journal:
         """What the journal knows of each conversation that is not deleted, newest first."""
         with self._guard:
             return self._list.sessions()
+
+    def open_flush_id(self, session_id: str) -> str:
+        """The flush for which the conversation gathers what is said; empty where none is due."""
+        with self._guard:
+            return self._list.open_flush_id(session_id)
+
+    def unwritten_sessions(self) -> list[JournalSession]:
+        """The conversations, not deleted, of which something is to be written to memory, newest first."""
+        with self._guard:
+            return self._list.unwritten_sessions()
 
     def deleted_sessions(self) -> list[JournalSession]:
         """What the journal knows of each conversation in the trash, newest first."""

@@ -92,8 +92,39 @@ class DroppedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UnwrittenRow:
+    """What is said from here on is to be written to memory, by the flush of this id, once the conversation is left."""
+
+    session_id: str
+    flush_id: str
+    at: str
+    kind: Literal["unwritten"] = "unwritten"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftRow:
+    """The conversation was left: these blocks are what the flush of an `UnwrittenRow` writes to memory."""
+
+    session_id: str
+    flush_id: str
+    keys: tuple[BlockKey, ...]
+    at: str
+    kind: Literal["left"] = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class FlushStartRow:
+    """A model began a flush; a second row of an id says that the first try was cut off."""
+
+    session_id: str
+    flush_id: str
+    at: str
+    kind: Literal["flush_start"] = "flush_start"
+
+
+@dataclass(frozen=True, slots=True)
 class FlushRow:
-    """How the flush of a compaction ended; the newest row of a compaction counts."""
+    """How a flush ended, that of a compaction or of an `UnwrittenRow`; the newest row of an id counts."""
 
     session_id: str
     compaction_id: str
@@ -123,7 +154,18 @@ class DeletedRow:
 
 
 Row = (
-    BlockRow | QueuedRow | CompactionRecord | TurnEndRow | UndoneRow | DroppedRow | FlushRow | RecalledRow | DeletedRow
+    BlockRow
+    | QueuedRow
+    | CompactionRecord
+    | TurnEndRow
+    | UndoneRow
+    | DroppedRow
+    | UnwrittenRow
+    | LeftRow
+    | FlushStartRow
+    | FlushRow
+    | RecalledRow
+    | DeletedRow
 )
 
 _ROW: TypeAdapter[Row] = TypeAdapter(Annotated[Row, Field(discriminator="kind")])

@@ -31,6 +31,7 @@ class TabViews:
         self._generations: dict[str, int] = {}
         self._following: set[str] = set()
         self._models: dict[str, ChatModel] = {}
+        self._shown: dict[str, str] = {}
         self.report: ConnectionReport | None = None
         """The newest test of the connection, which every whole update shows."""
 
@@ -77,6 +78,7 @@ class TabViews:
                 async for followed in self.follow(loaded, view, tab, tab_hash, closed_edit_box(), show):
                     yield followed
                 return
+        self._turn_to("", loaded, tab_hash)
         generation = self.next_generation(tab_hash)
         yield self.empty_update(loaded, problem) | closed_edit_box()
         # What this tab followed until now may have sent its last update at the same moment.
@@ -97,6 +99,7 @@ class TabViews:
 
         `beside` is added to the first update, which also scrolls to the node `show`.
         """
+        self._turn_to(tab.session_id, loaded, tab_hash)
         generation = self.next_generation(tab_hash)
         self._following.add(tab_hash)
         tab = replace(tab, shown=view.version)
@@ -133,6 +136,7 @@ class TabViews:
         """Forget a tab that was closed."""
         self._generations.pop(tab_hash, None)
         self._models.pop(tab_hash, None)
+        self._shown.pop(tab_hash, None)
         self._following.discard(tab_hash)
 
     def _note_model(self, loaded: Loaded, tab_hash: str) -> bool:
@@ -143,3 +147,10 @@ class TabViews:
         if is_other and model.is_language_model:
             self.report = None
         return is_other
+
+    def _turn_to(self, session_id: str, loaded: Loaded, tab_hash: str) -> None:
+        """The conversation that this tab showed is left, unless another tab shows it."""
+        left = self._shown.get(tab_hash, "")
+        self._shown[tab_hash] = session_id
+        if left not in ("", *self._shown.values()):
+            loaded.assistant.left.leave(left)

@@ -5,8 +5,8 @@ from __future__ import annotations
 _WRITERS = {
     "owner": "you, in this program",
     "assistant": "the assistant",
-    "flush": "the flush, after a compaction",
-    "program": "the program, after a compaction",
+    "flush": "the flush, after a compaction or a conversation",
+    "program": "the program, after a compaction or a conversation",
     "outside": "an editor or another program",
     "template": "the template of a new home",
     "first copy": "whoever made the file: it was there before this program first saw it",
