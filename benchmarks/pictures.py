@@ -1,4 +1,4 @@
-"""Every state of the page at 1440 and 390 px in both themes, as pictures in ./pictures: what a stranger would see.
+"""Every state of the page at five widths in both themes, as pictures in ./pictures: what a stranger would see.
 
 With `--readme` those of the README, written into ./docs.
 """
@@ -23,7 +23,7 @@ from tests.conftest import find_chromium
 from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant, opened, past_conversation
 
 README_FOLDER = Path(__file__).parent.parent / "docs"
-WIDTHS = (1440, 390)
+HEIGHTS = {1920: 1080, 1440: 900, 1024: 768, 820: 1180, 390: 844}
 THEMES = ("light", "dark")
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -53,17 +53,16 @@ def say(page: Page, text: str, until: str) -> None:
 
 
 def open_right(page: Page, tab: str) -> None:
-    """Show a tab of the right sidebar."""
-    show_sidebar(page, "right")
+    """Show a tab of the right panel."""
+    show_panel(page, "right")
     page.get_by_role("tab", name=tab).click()
     page.wait_for_timeout(400)
 
 
-def show_sidebar(page: Page, side: str) -> None:
-    """Open a sidebar that is closed, as on a phone."""
-    bar = page.locator(f"#{side}.sidebar")
-    if "open" not in (bar.get_attribute("class") or "").split():
-        bar.locator(".toggle-button").click()
+def show_panel(page: Page, side: str) -> None:
+    """Open a panel that is closed."""
+    if not page.locator(f"#{side}").is_visible():
+        page.locator(f"#open-{side} button").click()
         page.wait_for_timeout(400)
 
 
@@ -113,14 +112,14 @@ def _undone(page: Page, _: FakeAssistant) -> None:
 
 
 def _past(page: Page, _: FakeAssistant) -> None:
-    show_sidebar(page, "left")
+    show_panel(page, "left")
     page.get_by_role("button", name="Lisbon trip").click()
     page.get_by_text("Question 40 about").wait_for()
     page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
 
 
 def _sessions(page: Page, _: FakeAssistant) -> None:
-    show_sidebar(page, "left")
+    show_panel(page, "left")
 
 
 def _model(page: Page, _: FakeAssistant) -> None:
@@ -178,16 +177,16 @@ def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, FakeAss
 def take(browser: Browser, state: State, width: int, theme: str, folder: Path) -> None:
     """Take one picture."""
     with tempfile.TemporaryDirectory() as home, serving(Path(home), state.is_offline) as (server, assistant):
-        context = browser.new_context(viewport={"width": width, "height": 900 if width > 600 else 844})
+        context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]})
         page = context.new_page()
         page.goto(f"{server.url}?__theme={theme}")
         page.locator("html.p-settled").wait_for()
         page.locator("#chat .p-foot").last.wait_for()
-        show_sidebar(page, "left")
+        show_panel(page, "left")
         page.locator("#new-chat").click()
         page.locator(".p-welcome .p-suggestion").first.wait_for()
-        if width <= 768:
-            page.locator("#left.sidebar.open").wait_for(state="detached")
+        if width < 1200:
+            page.locator("#left").wait_for(state="hidden")
         reached = _reach(state, page, assistant)
         page.mouse.move(width / 2, 4)
         page.wait_for_timeout(600)
@@ -223,7 +222,7 @@ def main() -> int:
         options.folder.mkdir(parents=True, exist_ok=True)
         for state in STATES:
             if not options.names or state.name in options.names:
-                for width in WIDTHS:
+                for width in HEIGHTS:
                     for theme in THEMES:
                         take(browser, state, width, theme, options.folder)
                 print(state.name, flush=True)

@@ -147,6 +147,7 @@ def _take(browser: Browser, address: str, story: ReadmeStory, path: Path) -> Non
     page = context.new_page()
     page.goto(address)
     page.locator("html.p-settled").wait_for()
+    page.locator("#open-right button").click()
     page.locator("#sessions .p-session", has_text=story.title).click()
     page.locator("#chat .p-compaction").last.wait_for()
     page.get_by_text(story.newest.reply.splitlines()[-1]).wait_for()

@@ -64,7 +64,17 @@ MemoryAction = Literal[
 ]
 """Actions of the Memory tab."""
 
-ScriptAction = Literal["edit-session", "session-ask", "session-cancel", "session-rename", "session-trash"]
-"""Actions that `assets/page.js` carries out itself; the server gets what comes of them."""
+ScriptAction = Literal[
+    "edit-session",
+    "search",
+    "session-ask",
+    "session-cancel",
+    "session-rename",
+    "session-trash",
+    "show-context",
+    "toggle-left",
+    "toggle-right",
+]
+"""Actions that the page's scripts carry out themselves; the server gets what comes of them."""
 
 ActionName = ChatAction | MemoryAction | ScriptAction

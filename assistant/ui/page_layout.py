@@ -1,4 +1,4 @@
-"""Where the components are: two sidebars, the conversation between them."""
+"""Where the components are: the conversation, a panel on either side of it."""
 
 from __future__ import annotations
 
@@ -14,35 +14,40 @@ def lay_out(page: PageComponents, banner: str) -> None:
     """Place all components; `banner` is shown over the conversation, empty for none."""
     _place(page.tab, page.draft, page.task)
     _place_left(page)
-    _place_right(page)
     with gr.Column(elem_id="centre"):
         if banner:
             _html(banner, "banner")
-        _place(page.top, page.meter, page.transcript)
+        with gr.Row(elem_id="bar"):
+            _html(str(card("open_left")), "open-left")
+            _place(page.top)
+            _html(str(card("open_right")), "open-right")
+        _place(page.meter, page.transcript)
         _place_composer(page)
+    _place_right(page)
     _place(page.copied, page.dialog, page.chat_actions, page.memory_actions, page.timer)
 
 
 def _place_left(page: PageComponents) -> None:
-    with gr.Sidebar(position="left", width=272, elem_id="left"):
+    with gr.Column(elem_id="left", elem_classes=["p-side"]):
         _html(str(card("brand")), "brand")
         _place(page.new_chat, page.search, page.hits, page.index_state, page.sessions, page.person)
 
 
 def _place_right(page: PageComponents) -> None:
-    with gr.Sidebar(position="right", width=400, elem_id="right"):
+    with gr.Column(elem_id="right", elem_classes=["p-side"]):
+        _html(str(card("close_right")), "close-right")
         _place(page.tabs)
         with page.tabs:
-            with gr.Tab("Memory", id="memory"):
+            with gr.Tab("Memory", id="memory", elem_id="tab-memory"):
                 _place(
                     page.task_card, page.files, page.file_head, page.file_banner, page.editor, page.save, page.history
                 )
-            with gr.Tab("Context", id="context"):
+            with gr.Tab("Context", id="context", elem_id="tab-context"):
                 _place(page.hint)
                 with gr.Row(elem_id="compact-row"):
                     _place(page.compact, page.look_ahead)
                 _place(page.preview, page.compactions, page.context)
-            with gr.Tab("Model", id="model"):
+            with gr.Tab("Model", id="model", elem_id="tab-model"):
                 _place(page.model)
 
 
@@ -58,7 +63,7 @@ def _place_composer(page: PageComponents) -> None:
 
 
 def theme() -> themes.Base:
-    """Fonts that ship with Gradio, so that nothing is fetched from elsewhere; colours are in `assets/page.css`."""
+    """Fonts that ship with Gradio, so that nothing is fetched from elsewhere; colours are in `assets/tokens.css`."""
     return themes.Base(
         primary_hue="teal",
         neutral_hue="stone",
@@ -69,10 +74,11 @@ def theme() -> themes.Base:
 
 def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
+    styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript"))
+    scripts = "".join(asset(f"{name}.js") for name in ("panels", "page", "transcript"))
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{asset('page.css')}{asset('transcript.css')}</style>"
-        f"<script>{asset('page.js')}{asset('transcript.js')}</script>"
+        f"<style>{styles}</style><script>{scripts}</script>"
     )
 
 

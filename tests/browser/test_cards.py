@@ -76,7 +76,7 @@ def test_a_compaction_is_a_card_that_opens_and_can_be_undone(chat: Chat) -> None
 def test_a_person_can_compact_now_and_say_what_matters(chat: Chat) -> None:
     chat.say("hello")
     chat.wait_for_end()
-    chat.page.get_by_role("tab", name="Context").click()
+    chat.page.locator("#meter button").click()
     chat.page.locator("#hint textarea").fill("Keep the flight number")
     chat.page.locator("#compact").click()
     expect(chat.page.locator("#chat .p-compaction .p-prose")).to_contain_text("Keep the flight number")
@@ -88,7 +88,7 @@ def test_a_person_can_compact_now_and_say_what_matters(chat: Chat) -> None:
 def test_the_context_tab_shows_what_the_model_sees(chat: Chat) -> None:
     chat.say("hello")
     chat.wait_for_end()
-    chat.page.get_by_role("tab", name="Context").click()
+    chat.page.locator("#meter button").click()
     item = chat.page.locator("#context details", has_text="Bash result")
     expect(item).to_contain_text("5,200")
     item.locator("summary").click()

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Chat
 from tests.fakes.conversation import SUMMARY, FakeAssistant, compaction
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
 
 @pytest.fixture

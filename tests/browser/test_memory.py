@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Chat
 from tests.fakes.conversation import FakeAssistant
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
 
 def add_line(chat: Chat, line: str) -> None:

@@ -15,7 +15,7 @@ from assistant.config.settings import Settings
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Chat, Serve
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
 
 @pytest.fixture(scope="module")
@@ -197,11 +197,11 @@ def test_the_card_fits_the_screen(
 
 @pytest.fixture
 def open_sidebar() -> Callable[[Chat], None]:
-    """Opens the right side where the screen is too narrow to show it from the start."""
+    """Opens the right panel where the screen is too narrow to keep it open."""
 
     def open_one(chat: Chat) -> None:
         button = chat.page.get_by_role("button", name="Show memory, context and model")
-        if button.count():
+        if button.is_visible():
             button.click()
 
     return open_one

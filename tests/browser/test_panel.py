@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Chat
 from tests.fakes.conversation import ARTIFACT_ID, FakeAssistant, FakeHit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
 
 def search(chat: Chat, words: str) -> None:

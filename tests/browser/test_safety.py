@@ -25,7 +25,7 @@ def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> N
     chat.wait_for_end()
     for fold in chat.page.locator("#chat details").all():
         fold.evaluate("fold => { fold.open = true }")
-    chat.page.get_by_role("tab", name="Context").click()
+    chat.page.locator("#meter button").click()
     chat.page.wait_for_timeout(500)
     assert outside == []
     assert chat.page.evaluate("window.pwned") is None

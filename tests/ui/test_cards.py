@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.ui.cards import TOKEN, action, asset, card, fold_name, short_tokens
+from assistant.ui.cards import ASSETS, TOKEN, action, asset, card, fold_name, short_tokens
 
 
 @given(st.text(max_size=60))
@@ -38,11 +38,21 @@ def test_a_name_of_anything_stays_one_class() -> None:
 
 
 def test_assets_know_the_token_and_ask_nobody_outside() -> None:
-    for name in ("page.css", "page.js"):
-        text = asset(name)
-        assert TOKEN in text
+    for path in (*ASSETS.glob("*.css"), *ASSETS.glob("*.js")):
+        text = asset(path.name)
+        assert (TOKEN in text) == ("__TOKEN__" in path.read_text("utf-8"))
         assert "__TOKEN__" not in text
         assert not re.search(r"(https?:)?//[a-z0-9.-]+\.[a-z]{2,}", text)
+
+
+def test_type_space_and_colour_are_written_once() -> None:
+    sizes = re.compile(r"font-size: (?!var\(--p-(?:tiny|small|read|title|display)\)|inherit|0|\.\d+em|1\.08em)[^;]+")
+    spaces = re.compile(r"\b(?:padding|margin|gap)(?:-[a-z-]+)?: [^;]*?\b(?:[5-9]|[1-9]\d+)px[^;]*")
+    colours = re.compile(r"#[0-9a-f]{6}\b|#[0-9a-f]{3}\b|rgb\(")
+    for path in ASSETS.glob("*.css"):
+        text = path.read_text("utf-8")
+        if path.name != "tokens.css":
+            assert [found for kind in (sizes, spaces, colours) for found in kind.findall(text)] == [], path.name
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
   const TOKEN = "__TOKEN__";
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
+  // What shows something in the conversation.
+  const LEAVES_DRAWER = new Set(["open-session", "open-message", "open-trash", "transcript"]);
+  const { panels } = window.palimpsest;
   const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
-    sidebar: ".sidebar",
-    sidebarToggle: ".toggle-button",
+    contextTab: "#tab-context-button",
     newChat: "#new-chat",
     send: "#composer .submit-button",
     stop: "#stop button",
@@ -41,18 +43,12 @@
 
   const send = (action, target) => {
     if (sessionEdit[action]) return sessionEdit[action](target);
+    if (atOnce[action]) return atOnce[action]();
     const channel = MEMORY_ACTION.test(action) ? "memory-actions" : "chat-actions";
-    if (action === "open-file" || action === "open-hit" || TASKS.has(action)) {
-      if (isNarrow()) closeSidebar("#left");
-      openSidebar("#right");
-    }
+    if (action === "open-file" || action === "open-hit" || TASKS.has(action)) panels.open("right");
     if (action === "open-hit") showLine(target);
     if (action === "memory-line") target = `${target}:${cursorLine()}`;
-    if (["open-session", "open-message", "open-trash"].includes(action) && isNarrow()) {
-      closeSidebar("#left");
-      closeSidebar("#right");
-    }
-    if (action === "transcript" && isNarrow()) closeSidebar("#right");
+    if (LEAVES_DRAWER.has(action)) panels.closeDrawer();
     channels[channel]?.("select", { action, target_id: target, given: givenMark() });
   };
 
@@ -100,6 +96,7 @@
     isOpening = false;
     box.value = "";
     box.dispatchEvent(new Event("input", { bubbles: true }));
+    panels.closeDrawer();
     document.querySelector(GRADIO.composer)?.focus();
   };
   const moveInHits = (event) => {
@@ -210,7 +207,23 @@
     return isUntouched ? `${given}\nuntouched` : `${given}\nwords\n${words ?? ""}`;
   };
 
-  window.palimpsest = {
+  /* What needs no server. */
+  const search = () => {
+    panels.open("left");
+    // What is slid in becomes reachable a moment later.
+    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
+  };
+  const atOnce = {
+    "toggle-left": () => panels.toggle("left"),
+    "toggle-right": () => panels.toggle("right"),
+    "search": () => search(),
+    "show-context": () => {
+      panels.open("right");
+      document.querySelector(GRADIO.contextTab)?.click();
+    },
+  };
+
+  Object.assign(window.palimpsest, {
     held,
     connect(id, trigger) {
       channels[id] = trigger;
@@ -218,11 +231,11 @@
     isConnected: (id) => id in channels,
     openAgain: (root) => openAgain(root),
     send,
-  };
+  });
 
   document.addEventListener("click", (event) => {
     if (event.target.closest?.(GRADIO.newChat)) {
-      if (isNarrow()) closeSidebar("#left");
+      panels.closeDrawer();
       window.palimpsest.transcript.focusComposer();
     }
     const button = event.target.closest?.(`button.${TOKEN}`);
@@ -270,18 +283,6 @@
       if (openFolds.has(classStarting(fold, `${TOKEN}-fold--`))) fold.open = true;
   };
 
-  const isNarrow = () => window.innerWidth <= 768;
-  const sidebar = (id) => document.querySelector(id)?.closest(GRADIO.sidebar);
-  const toggle = (element) => element?.querySelector(GRADIO.sidebarToggle)?.click();
-  const openSidebar = (id) => {
-    const element = sidebar(id);
-    if (element && !element.classList.contains("open")) toggle(element);
-  };
-  const closeSidebar = (id) => {
-    const element = sidebar(id);
-    if (element?.classList.contains("open")) toggle(element);
-  };
-
   const label = (selector, text) => {
     for (const element of document.querySelectorAll(selector))
       if (element.getAttribute("aria-label") !== text) element.setAttribute("aria-label", text);
@@ -294,19 +295,6 @@
     label(GRADIO.edit, "Your message, edited");
     label(GRADIO.search, "Search memory and conversations");
     label(GRADIO.editor, "Memory file");
-    for (const [id, name] of [["#left", "conversations"], ["#right", "memory, context and model"]]) {
-      const element = sidebar(id);
-      if (!element) continue;
-      const button = element.querySelector(GRADIO.sidebarToggle);
-      const isOpen = element.classList.contains("open");
-      const text = `${isOpen ? "Hide" : "Show"} ${name}`;
-      if (button && button.getAttribute("aria-label") !== text) {
-        button.setAttribute("aria-label", text);
-        button.setAttribute("aria-expanded", String(isOpen));
-      }
-      // What is slid out of view must not be reached by keyboard.
-      for (const child of element.children) if (child !== button) child.inert = !isOpen;
-    }
     openAgain(document);
   };
 
@@ -367,6 +355,7 @@
     requestAnimationFrame(() => {
       isDue = false;
       nameThings();
+      panels.look();
       nameAddress();
       copyWhatCame();
       showDialog();
@@ -390,19 +379,6 @@
   };
   if (document.body) ready();
   else document.addEventListener("DOMContentLoaded", ready);
-
-  /* On a phone both sidebars would cover the conversation from the start. */
-  const settle = () => {
-    const both = [sidebar("#left"), sidebar("#right")];
-    if (both.some((element) => !element)) return setTimeout(settle, 50);
-    if (isNarrow() && both.some((element) => element.classList.contains("open"))) {
-      closeSidebar("#left");
-      closeSidebar("#right");
-      return setTimeout(settle, 50);
-    }
-    document.documentElement.classList.add("p-settled");
-  };
-  settle();
 
   /* Words that were not sent yet outlive a reload, also the one that follows a restart of the program. */
   const DRAFT = "palimpsest-draft";
@@ -429,14 +405,12 @@
     }
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k") {
       event.preventDefault();
-      if (isNarrow()) closeSidebar("#right");
-      openSidebar("#left");
-      // What is slid out of view becomes reachable a moment after it is slid in.
-      requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
+      search();
     }
     if (event.key === "Escape" && !event.isComposing) {
       const close = document.querySelector("#dialog .p-close");
       if (!close && editBox()) return endEdit();
+      if (!close && panels.isOver()) return panels.closeDrawer();
       (close ?? document.querySelector(GRADIO.cancelEdit) ?? document.querySelector(GRADIO.stop))?.click();
     }
   });

@@ -1,0 +1,91 @@
+"""What can be seen without eyes: words too pale, cut off or covered, buttons too small or without a name."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+WIDTHS = ((390, 844), (820, 1180), (1024, 768), (1440, 900), (1920, 1080))
+
+_PALE = """() => {
+    const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+    const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+    const light = c => c.slice(0, 3).reduce((sum, v, i) => sum + linear(v / 255) * [.2126, .7152, .0722][i], 0);
+    const behind = e => {
+        for (; e; e = e.parentElement) {
+            const c = parse(getComputedStyle(e).backgroundColor);
+            if (c.length && (c[3] ?? 1) > .95) return c;
+        }
+        return [255, 255, 255];
+    };
+    const found = [];
+    const all = 'p, span, h1, h2, button, code, summary, td, li, b, a, dt, dd, label, input, textarea, .cm-line';
+    for (const e of document.querySelectorAll(all)) {
+        if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true}) || e.closest('[inert]')) continue;
+        if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+        const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
+        const ratio = (a + .05) / (b + .05);
+        if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${e.className} ${e.textContent.trim().slice(0, 30)}`);
+    }
+    return found;
+}"""
+
+# What a person can press or fill, where its middle is in view.
+_PRESSABLE = """
+    const pressable = [...document.querySelectorAll('button, a[href], summary, textarea, input, select, [role=tab]')]
+        .filter(e => e.checkVisibility({visibilityProperty: true}) && !e.closest('[inert], .visually-hidden'))
+        .filter(e => e.getBoundingClientRect().width > 1);
+    const named = e => `${e.tagName} ${e.id || e.className} ${(e.ariaLabel || e.innerText || '').slice(0, 30)}`;
+    const isInView = e => {
+        const box = e.getBoundingClientRect();
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) return false;
+        for (let p = e.parentElement; p; p = p.parentElement) {
+            if (getComputedStyle(p).overflowY === 'visible') continue;
+            const clip = p.getBoundingClientRect();
+            if (x < clip.left || x > clip.right || y < clip.top || y > clip.bottom) return false;
+        }
+        return true;
+    };
+"""
+_COVERED = f"""() => {{ {_PRESSABLE}
+    return pressable.filter(isInView).filter(e => {{
+        const box = e.getBoundingClientRect();
+        const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        return top && top !== e && !e.contains(top) && !top.contains(e) && !e.labels?.length;
+    }}).map(named);
+}}"""
+_BESIDE_THE_SCREEN = f"""() => {{ {_PRESSABLE}
+    return pressable.filter(e => {{
+        const box = e.getBoundingClientRect();
+        return box.left < -1 || box.right > innerWidth + 1;
+    }}).map(named);
+}}"""
+_CUT_OFF = """() => [...document.querySelectorAll('p, h1, h2, button, summary, li, dt, dd, label, td')]
+    .filter(e => e.checkVisibility({visibilityProperty: true}) && !e.closest('[inert], pre, .cm-editor, .p-unseen'))
+    .filter(e => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 2)
+    .filter(e => ['hidden', 'clip'].includes(getComputedStyle(e).overflowX))
+    .filter(e => getComputedStyle(e).textOverflow !== 'ellipsis' && getComputedStyle(e).fontSize !== '0px')
+    .map(e => `${e.tagName} ${e.className} ${e.innerText.slice(0, 40)}`)"""
+_SMALL = f"""(least) => {{ {_PRESSABLE}
+    const isInWords = e => e.matches('a, .p-link, summary.p-link');
+    return pressable.filter(isInView).filter(e => !isInWords(e)).map(e => [e, e.getBoundingClientRect()])
+        .filter(([e, box]) => box.height < least || box.width < least)
+        .map(([e, box]) => `${{Math.round(box.width)}}x${{Math.round(box.height)}} ${{named(e)}}`);
+}}"""
+_NAMELESS = f"""() => {{ {_PRESSABLE}
+    return pressable.filter(e => e.matches('button'))
+        .filter(e => !(e.getAttribute('aria-label') || e.innerText.trim() || e.title)).map(named);
+}}"""
+
+
+def faults(page: Page) -> dict[str, list[str]]:
+    """What is wrong with the look of the page as it is now, by the kind of fault; empty where nothing is."""
+    found: dict[str, list[str]] = {
+        "pale": page.evaluate(_PALE),
+        "covered": page.evaluate(_COVERED),
+        "beside the screen": page.evaluate(_BESIDE_THE_SCREEN),
+        "cut off": page.evaluate(_CUT_OFF),
+        "small": page.evaluate(_SMALL, 24),
+        "nameless": page.evaluate(_NAMELESS),
+    }
+    return {kind: places for kind, places in found.items() if places}
