@@ -117,7 +117,7 @@ class Flusher:
     def begin_left(self, session_id: str, compaction_id: str | None) -> Unwritten | None:
         """What was said in a conversation since the last flush, which the journal names from now on.
 
-        None where it is not worth a flush yet. The context stands on the record `compaction_id`.
+        None where it is not worth a flush yet. The context is the one after the compaction `compaction_id`.
         """
         stretch = left_stretch(self._journal.rows(session_id, include_dropped=True), compaction_id)
         if stretch is not None:

@@ -44,7 +44,7 @@ class FlushTasks:
     def leave(self, session_id: str, compaction_id: str | None) -> bool:
         """Flush what was said in a conversation since the last time, and what was cut off of it before.
 
-        Its context stands on the record `compaction_id`. False where there is nothing worth it.
+        Its context is the one after the compaction `compaction_id`. False where there is nothing worth it.
         """
         self._flusher.begin_left(session_id, compaction_id)
         return self.resume(session_id, compaction_id)

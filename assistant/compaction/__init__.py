@@ -1,1 +1,1 @@
-"""What leaves the context, what stands for it, and what stays: pure functions over messages."""
+"""What leaves the context, what replaces it, and what stays: pure functions over messages."""

@@ -1,4 +1,4 @@
-"""What the person is told when a compaction was held back, failed or stood in for."""
+"""Notices to the person: a compaction was held back, failed, or a digest replaced its summary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def failure_notice(failure: SummaryFailure) -> Notice:
 
 
 def fallback_notice(failure: SummaryFailure) -> Notice:
-    """The digest stands in."""
+    """The digest replaces the summary."""
     return Notice(say("compaction", "digest_instead", reason=_reason(failure)))
 
 

@@ -86,7 +86,7 @@ class Plan:
 
 
 async def compact(request: CompactionRequest, ask: Ask | None) -> Outcome:
-    """Shorten, split and summarise as far as the policy asks for. `ask` None: the digest stands in for a summary."""
+    """Shorten, split and summarise as far as the policy asks for. `ask` None: the digest replaces a summary."""
     plan = plan_compaction(request)
     if plan.split is None or plan.task is None:
         return _unfolded(request, plan)
@@ -224,13 +224,13 @@ def _write_summary(
     files: FileLists,
 ) -> str:
     said = (section.body for section in task.previous if section.key == USER_MESSAGES_KEY)
-    told = [section for section in task.previous if section.key != USER_MESSAGES_KEY]
+    earlier = [section for section in task.previous if section.key != USER_MESSAGES_KEY]
     document = DocumentParts(
         sections=(),
         asked=task.sections,
         new_user_entries=tuple(user_texts(parts.folded)),
         previous_user_section="\n".join(said),
-        previous_text=write_sections(told),
+        previous_text=write_sections(earlier),
         files=files,
     )
     if isinstance(answer, Summary):

@@ -1,4 +1,4 @@
-"""What one compaction did, as it stands in the journal: everything the card, an undo and the flush need."""
+"""What one compaction did, as it is kept in the journal: everything the card, an undo and the flush need."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CompactionRecord:
     kept_turns: int
     summary_tokens: int
     fallback: bool
-    """True when the digest stands in for a summary by a model."""
+    """True when the digest replaces a summary by a model."""
     carried_over: tuple[str, ...] = ()
     """Titles of the sections the model left out and the previous summary filled."""
     read_files: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Legal cuts through a conversation: what is folded and what stays, in linear time.
 
-A cut stands only before a step or a user message, so a call never parts from its result. Always kept, wherever the
-cut stands: the newest user message, the newest step, and every step with a call that has no result yet.
+A cut is only made before a step or a user message, so a call never parts from its result. Always kept, wherever the
+cut is: the newest user message, the newest step, and every step with a call that has no result yet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from assistant.messages.tokens import TokenCounter
 class Split:
     """Two parts of one conversation, each oldest first; a message cut in two keeps its id on both sides.
 
-    `older` is what stands before the newest user message, `turn_prefix` the older steps that answer it: their request
+    `older` is what comes before the newest user message, `turn_prefix` the older steps that answer it: their request
     stays in `kept`. `request` is that user message when there is a prefix.
     """
 
@@ -102,7 +102,7 @@ def whole_steps(messages: Sequence[Msg]) -> list[Step]:
 
 
 def has_whole_pairs(messages: Sequence[Msg]) -> bool:
-    """True when every result stands after its call in the same message."""
+    """True when every result comes after its call in the same message."""
     for message in messages:
         called: set[str] = set()
         for block in message.content:

@@ -79,7 +79,7 @@ class BlockKey:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """A block and where it stands: `message.content[block_index]` of `messages[message_index]`."""
+    """A block and its place: `message.content[block_index]` of `messages[message_index]`."""
 
     message_index: int
     block_index: int
@@ -103,7 +103,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The messages `[start:stop]`: a user message and all that answers it; what stands before the first is one too."""
+    """The messages `[start:stop]`: a user message and all that answers it; what comes before the first is one too."""
 
     start: int
     stop: int

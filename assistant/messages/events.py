@@ -1,6 +1,6 @@
-"""What a turn can emit: one frozen dataclass an event, told apart by `type`. Names and payloads are public.
+"""What a turn can emit: one frozen dataclass an event, distinguished by `type`. Names and payloads are public.
 
-A page, a second tab, the terminal and `--json` all see the same stream. A past conversation is told by the same
+A page, a second tab, the terminal and `--json` all see the same stream. A past conversation is shown by the same
 events, made from the journal, so that one reader shows both.
 """
 

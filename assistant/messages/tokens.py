@@ -39,8 +39,8 @@ class TokenCounter:
     """Counts by a vocabulary, remembers every block it has counted, and follows the provider's own usage.
 
     A check of a long conversation costs the new blocks only, as long as the list and the messages in it are appended
-    to and nothing else: whoever replaces a block makes a new message and a new list. `factor` is provider tokens per
-    counted token.
+    to and nothing else: a caller that replaces a block makes a new message and a new list. `factor` is provider tokens
+    per counted token.
     """
 
     def __init__(self, vocabulary: Vocabulary = "bytes", factor: float = 1.0) -> None:

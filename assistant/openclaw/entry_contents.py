@@ -153,7 +153,7 @@ def picture_note(data_chars: int) -> str:
 
 
 def is_picture_note(text: str) -> bool:
-    """True for a text that stands where a picture was."""
+    """True for a text in the place of a picture."""
     return _PICTURE_NOTE.fullmatch(text) is not None
 
 

@@ -76,7 +76,7 @@ class RecallHook(MiddlewareBase):
 
 
 def is_about_memory(hits: Sequence[SearchHit]) -> bool:
-    """True when the best hit answers for sure, or at least stands out from those that answer something else."""
+    """True when the best hit answers for sure, or at least scores clearly above those that answer something else."""
     relevances = sorted((hit.relevance for hit in hits), reverse=True)
     if not relevances:
         return False

@@ -41,7 +41,7 @@ _SECRET_WORD = re.compile(
     re.IGNORECASE,
 )
 _PROCESS_PATH = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem|maps|cmdline|auxv|stack)\b.*")
-"""What tells the keys and the memory of a running program."""
+"""What shows the keys and the memory of a running program."""
 
 
 @dataclass(frozen=True, slots=True)

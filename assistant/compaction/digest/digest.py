@@ -32,7 +32,7 @@ from assistant.text.passages import passages_of
 
 _FIRST_BYTES = 600
 _NEWEST_BYTES = 300
-# What the person stated stands word for word in other sections; the progress shows questions, and what led to work.
+# What the person stated is kept word for word in other sections; the progress shows questions, and what led to work.
 _ASKED_BYTES = 120
 _ANSWERED_BYTES = 300
 _ARGUMENT_BYTES = 120
@@ -55,7 +55,7 @@ _DAY = re.compile(r"(\d{4}-\d\d-\d\d):")
 
 @dataclass(frozen=True, slots=True)
 class _Homes:
-    """The section of a preset in which each kind of line stands."""
+    """The section of a preset that holds each kind of line."""
 
     goal: str
     progress: str
@@ -157,7 +157,7 @@ class _Digest:
         start = len(lines) - len(newest)
         kept = [*choose_spread(weights[:start], sizes[:start], budget - sum(sizes[start:])), *newest]
         texts = [lines[place].text for place in kept]
-        # What a model wrote stands before the mark.
+        # What a model wrote is before the mark.
         texts.insert(sum(place < len(earlier) for place in kept) if self._earlier_weight else 0, self._mark)
         self._bodies[section] = "\n".join(texts)
 

@@ -17,7 +17,7 @@ StatementKind = Literal["rule", "decision", "fact"]
 
 STATEMENT_BYTES = 300
 _LONG_BYTES = 200
-# A message over this was pasted; its ends tell what it is.
+# A message over this was pasted; its ends show what it is.
 _MESSAGE_CHARS = 16_000
 _WEIGHED_CHARS = 1_000
 # Who writes more sentences than this in one message has pasted most of them.
@@ -69,7 +69,7 @@ def statements_of(messages: Sequence[Msg]) -> list[Statement]:
         if len(text) > _MESSAGE_CHARS:
             text = f"{text[: _MESSAGE_CHARS // 2]}\n{text[-_MESSAGE_CHARS // 2 :]}"
         for statement in _sentences(without_code(text), day):
-            # Said again, it stands where it was said last.
+            # Said again, it is kept where it was said last.
             found.pop(statement.key, None)
             found[statement.key] = statement
     return list(found.values())

@@ -32,7 +32,7 @@ class ArtifactReference:
 
     `limit_bytes` is the limit it was cut to; a second cut to the same or a larger limit changes nothing.
     `from_line` and `from_byte` say where the block's text starts in the artifact, None where unknown. `outline` names
-    what stands in a file that was read.
+    what is in a file that was read.
     """
 
     artifact_id: str
@@ -91,7 +91,7 @@ def is_file_read(name: str) -> bool:
 
 
 def reading_of(call: ToolCallBlock | None) -> Reading | None:
-    """The artifact that a call reads back, told by its arguments; None for every other call."""
+    """The artifact that a call reads back, recognised by its arguments; None for every other call."""
     if call is None or (found := _ARTIFACT_PATH.search(call.input)) is None:
         return None
     if is_file_read(call.name):

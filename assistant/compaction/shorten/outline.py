@@ -1,4 +1,4 @@
-"""The lines of a long file that say what stands where: headings and definitions."""
+"""The lines of a long file that show what is where: headings and definitions."""
 
 from __future__ import annotations
 

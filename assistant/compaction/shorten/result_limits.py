@@ -1,6 +1,6 @@
 """Shortens tool results by limits and says what was cut and how to read on; hands back full texts, writes none.
 
-Where the full text is and how much of it is shown stands in the block's metadata and is never read out of the text,
+Where the full text is and how much of it is shown is in the block's metadata and is never read out of the text,
 so a tool may print anything, a notice of ours included.
 """
 
@@ -146,7 +146,7 @@ def _way_to(artifact_id: str, place: ArtifactPlace) -> ArtifactWay:
 
 @dataclass(slots=True)
 class _Result:
-    """A result on its way through the limits, and where it stands."""
+    """A result on its way through the limits, and its place in the context."""
 
     message_index: int
     block_index: int

@@ -99,7 +99,7 @@ def _next_row(shown: ArtifactReference, head: str) -> int:
 
 def _next_line(shown: ArtifactReference, head: str) -> int | None:
     # What a Read tool printed has numbers before its lines, so only its lines are exact; one that was cut in the
-    # middle is read again whole. Any other text is read on by line where the cut stands between two lines.
+    # middle is read again whole. Any other text is read on by line where the cut is between two lines.
     ends_whole = not head or head.endswith("\n")
     if shown.from_line is None or not (shown.is_reading or (ends_whole and not shown.has_long_lines)):
         return None

@@ -56,7 +56,7 @@ def running_turn_section(language: Language) -> Section:
 def read_sections(text: str, asked: Sequence[Section], other_titles: Sequence[Section] = ()) -> list[FilledSection]:
     """The sections of a document, in order; text before the first heading is left out.
 
-    A heading counts when it stands at level 2, or names an asked section at level 1 to 3 or as a bold line, in any
+    A heading counts when it is at level 2, or names an asked section at level 1 to 3 or as a bold line, in any
     case and with numbering. `other_titles` are the same sections in another language. Headings in code are text.
     """
     keys = {_normal(section.title): section.key for section in (*other_titles, *asked)}
@@ -88,7 +88,7 @@ def write_sections(sections: Sequence[FilledSection]) -> str:
 
 
 def merge_repeated(sections: Sequence[FilledSection], asked: Sequence[Section]) -> dict[str, str]:
-    """The body of each asked section; what stands under headings nobody asked for joins the section before it."""
+    """The body of each asked section; what is under headings nobody asked for joins the section before it."""
     bodies: dict[str, str] = {}
     current = asked[-1].key
     for section in sections:

@@ -147,7 +147,7 @@ def _identifier_line(names: Sequence[str], max_tokens: int, counter: TokenCounte
 
 
 def _without_identifier_lines(body: str, language: Language) -> str:
-    # They are written anew each time, from what is still missing.
+    # They are written again each time, from what is still missing.
     start = render("summary_identifiers", language, identifiers=[])
     return "\n".join(line for line in body.split("\n") if not line.startswith(start)).strip("\n")
 

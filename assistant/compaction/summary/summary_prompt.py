@@ -172,5 +172,5 @@ def _request_text(split: Split) -> str:
     if split.request is None:
         return ""
     text = "\n".join(block.text for block in split.request.content if isinstance(block, TextBlock))
-    # It stays in the context whole; here it only tells what the steps are for.
+    # It stays in the context whole; here it only shows what the steps are for.
     return fence_safe(shorten_for_reading(text, _REQUEST_BYTES))
