@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -30,24 +31,12 @@ BROAD_EXCEPT_ALLOWED = (
 # Records that are changed field by field (a result, a tally, a session), or hold a function beside their figures.
 MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "Session", "ChatModel", "_Rule", "CompressionJob")
 MAX_ARGUMENTS = 6
-WORDLESS_ROOMS = (
-    "assembly",
-    "conversation",
-    "agent",
-    "index",
-    "storage",
-    "memory",
-    "models",
-    "compaction",
-    "messages",
-    "text",
-    "config",
-    "errors.py",
-)
+
 # What looks like a sentence and is none, by its beginning, and why it stands where it stands.
 NO_SENTENCES = {
     "assistant/index/text/terms.py": ("a about above", "words too common to search for"),
     "assistant/memory/word_forms.py": ("", "forms of one word that count as the same"),
+    "assistant/ui/page_layout.py": ("Noto Sans", "the name of a font"),
     "assistant/openclaw/diary.py": ("### {}", "the form of a diary entry, which other programs read"),
     "assistant/openclaw/session_report.py": ("", "the words of the skill, which other programs look for"),
     "assistant/openclaw/session_summary.py": ("that this with", "words too common to tell two points apart"),
@@ -139,7 +128,7 @@ def test_nothing_long_lived_is_made_at_import() -> None:
 def test_no_sentence_stands_in_python() -> None:
     sentences = (
         f"{file.name}:{line} {text!r}"
-        for file in python_files(*(f"assistant/{room}" for room in WORDLESS_ROOMS))
+        for file in PACKAGE
         for line, text in sentences_of(file.tree)
         if not _is_no_sentence(file, text)
     )
@@ -180,6 +169,82 @@ def _is_no_sentence(file: SourceFile, text: str) -> bool:
 )
 def test_a_sentence_is_told_from_what_nobody_reads(code: str, found: list[str]) -> None:
     assert [text for _, text in sentences_of(ast.parse(code))] == found
+
+
+ASSETS = ROOT / "assistant" / "ui" / "assets"
+NAMES = {"Palimpsest", "DashScope", "P"}
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.glob("*.html")), ids=lambda path: path.name)
+def test_no_words_stand_in_a_template(path: Path) -> None:
+    assert [text for text in words_of_template(path.read_text("utf-8")) if text not in NAMES] == []
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.glob("*.js")), ids=lambda path: path.name)
+def test_no_words_stand_in_a_script(path: Path) -> None:
+    assert [text for text in words_of_script(path.read_text("utf-8")) if text not in NAMES] == []
+
+
+@pytest.mark.parametrize(
+    ("template", "found"),
+    [
+        ("<p>Nothing was found.</p>", ["Nothing was found."]),
+        ('<i aria-label="Close"></i>', ["Close"]),
+        ('<b>{{ button("Undo", "undo") }}</b>', ["Undo"]),
+        ('<b>{{ "one" if n == 1 else "Several notes" }}</b>', ["Several notes"]),
+        ("<b>{{ count }} older ones</b>", ["older ones"]),
+        ('<b class="p-card {{ kind }}">{{ say("undo") }}</b>{# A remark. #}<style>p { color: red; }</style>', []),
+    ],
+)
+def test_words_of_a_template_are_told_from_its_code(template: str, found: list[str]) -> None:
+    assert list(words_of_template(template)) == found
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ('label(box, "Send message");', ["Send message"]),
+        ('button.textContent = "Copied";', ["Copied"]),
+        ("const text = `Hide ${name} now`;", ["Hide ${name} now"]),
+        ('if (event.key === "Enter") return; // Said once', []),
+        ('document.querySelector("#sessions .p-session-edit, h3");', []),
+        ('element.dispatchEvent(new Event("input"));', []),
+    ],
+)
+def test_words_of_a_script_are_told_from_its_code(script: str, found: list[str]) -> None:
+    assert list(words_of_script(script)) == found
+
+
+def words_of_template(text: str) -> Iterator[str]:
+    """What a person reads of an HTML template beside its values: texts, labels, and words in its expressions."""
+    text = re.sub(r"(?s){#.*?#}|<style>.*?</style>|<!doctype.*?>", "", text)
+    for expression in re.findall(r"(?s){[{%].*?[%}]}", text):
+        literals = re.findall(r'"([^"]*)"', expression)
+        yield from (word.strip() for word in literals if re.match(r"\s*[A-Z][a-z]", word) or _is_prose(word))
+    bare = re.sub(r"(?s){%.*?%}|{{.*?}}", "\0", text)
+    labels = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', bare)
+    for found in [*re.sub(r"(?s)<[^>]*>", "\0", bare).split("\0"), *labels]:
+        if re.search(r"[^\W\d_]{2}|^P$", found.strip("\0 ")):
+            yield found.strip()
+
+
+def words_of_script(text: str) -> Iterator[str]:
+    """What a person reads of a script: literals of several words, and what is written as a text or a label."""
+    code = re.sub(r"(?sm)/\*.*?\*/|(?<![:\"'])//.*$", "", text)
+    shown = re.findall(r'(?:textContent = |"aria-label", |label\([^,()]+, )"([^"]+)"', code)
+    literals = (found[0] or found[1] for found in re.findall(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`', code))
+    spoken = (word for word in literals if _is_prose(word) or (_CAPITAL.fullmatch(word) and word not in _KEY_NAMES))
+    yield from dict.fromkeys([*shown, *spoken])
+
+
+_CAPITAL = re.compile(r"[A-Z][a-z]+")
+_KEY_NAMES = {"Enter", "Escape", "Home", "End", "Tab"}
+
+
+def _is_prose(text: str) -> bool:
+    """Two words and more that are no selector, no list of classes and no address."""
+    words = [word for word in text.split() if re.search("[a-z]{2}", word)]
+    return len(words) > 1 and not re.search(r"[#:;<>=\[\]/]|(^|\s)\.\w|-", text) and text[:1].isupper()
 
 
 def test_nothing_is_left_unfinished() -> None:
@@ -326,7 +391,9 @@ _UNREAD_CALL = re.compile(
 )
 _WORD = re.compile(r"[(\"'“‘«*]*[A-Za-z][A-Za-z'’-]*[)\"'”’»*.,:;!?…]*")
 _CHINESE_SENTENCE = re.compile(r"[\u4e00-\u9fff]{2}.*[。！？]\s*\Z", re.DOTALL)
-_QUERY = re.compile(r"SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA|\\ No newline|AND \+|\w+(?:, \w+)+\Z")
+_QUERY = re.compile(
+    r"default-src|None \| bool|SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA|\\ No newline|AND \+|\w+(?:, \w+)+\Z"
+)
 _PATTERN_SIGN = re.compile(r"\(\?|\\[bwsd]|\[\^")
 
 

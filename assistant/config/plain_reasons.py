@@ -48,6 +48,7 @@ Kind = Literal[
     "too_deep",
     "no_memory",
     "part_missing",
+    "system_refused",
     "unforeseen",
 ]
 """What can be told apart; each has its words in `plain_reasons.toml`."""
@@ -118,6 +119,7 @@ _OF_TYPE: tuple[tuple[type[BaseException], Kind], ...] = (
     (NotADirectoryError, "is_no_folder"),
     (PermissionError, "no_permission"),
     (BlockingIOError, "in_use"),
+    (OSError, "system_refused"),
     (UnicodeError, "unreadable_text"),
     (RecursionError, "too_deep"),
     (MemoryError, "no_memory"),

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.action_names import ChatAction, MemoryAction
 from assistant.ui.chat import card_actions, sessions_panel
 from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
-from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.transcript_window import earlier_window
@@ -112,7 +113,7 @@ async def act_in_chat(
         raise
     act = next((method for known, method in CHAT_ACTIONS.items() if known == name), None)
     if act is None:
-        gr.Warning(NO_LONGER_PENDING)
+        gr.Warning(say("page", "button_gone"))
         yield PageUpdate()
         return
     async for update in act(chat, Click(loaded, target, tab, tab_hash)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import secrets
 from functools import cache
@@ -11,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from assistant.config.words import read_table, say, spoken_language
 from assistant.text.encoding import encode, storable
 
 ASSETS = Path(__file__).parent / "assets"
@@ -40,9 +42,17 @@ def fold_name(target: str) -> str:
     return f"{TOKEN}-fold--{coded}"
 
 
+def words(key: str, /, **values: object) -> Markup:
+    """The words `key` of the cards in the language of the program, as HTML; values are escaped."""
+    shown = {name: _escaped(value) if isinstance(value, str) else value for name, value in values.items()}
+    return Markup(say("cards", key, **shown))
+
+
 def asset(name: str) -> str:
-    """A file of `assets/` with this process's token in place of `__TOKEN__`."""
-    return (ASSETS / name).read_text("utf-8").replace("__TOKEN__", TOKEN)
+    """A file of `assets/` with this process's token in place of `__TOKEN__`, and its words in place of `__WORDS__`."""
+    # Inside a script element a tag would end it.
+    spoken = json.dumps(read_table("page_script", spoken_language()), ensure_ascii=False).replace("<", "\\u003c")
+    return (ASSETS / name).read_text("utf-8").replace("__TOKEN__", TOKEN).replace("__WORDS__", spoken)
 
 
 def short_tokens(tokens: int) -> str:
@@ -63,7 +73,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names: dict[str, object] = {"token": TOKEN, "action": action, "fold": fold_name}
+    names: dict[str, object] = {"token": TOKEN, "action": action, "fold": fold_name, "say": words}
     environment.globals.update(names)  # type: ignore[arg-type]
     environment.filters.update({"tokens": short_tokens, "thousands": _thousands})
     return environment

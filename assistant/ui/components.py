@@ -9,6 +9,7 @@ import gradio as gr
 from gradio.blocks import BlockContext
 from gradio.components import Component
 
+from assistant.config.words import say
 from assistant.ui.cards import card
 from assistant.ui.chat.edit_box import Draft
 from assistant.ui.chat.tab import Tab
@@ -29,9 +30,13 @@ def _html(elem_id: str, content: Callable[[], str] = str) -> gr.HTML:
     )
 
 
-def _button(label: str, elem_id: str, *, is_primary: bool = False) -> gr.Button:
+def _button(elem_id: str, *, is_primary: bool = False) -> gr.Button:
     variant = "primary" if is_primary else "secondary"
-    return field(default_factory=lambda: gr.Button(label, elem_id=elem_id, variant=variant))
+    return field(
+        default_factory=lambda: gr.Button(
+            say("page", f"button_{elem_id.replace('-', '_')}"), elem_id=elem_id, variant=variant
+        )
+    )
 
 
 def _action_channel(elem_id: str) -> gr.HTML:
@@ -60,11 +65,11 @@ class ChatComponents:
         default_factory=lambda: gr.Textbox(
             elem_id="composer",
             show_label=False,
-            label="Message",
-            placeholder="Write a message…",
+            label=say("page", "message"),
+            placeholder=say("page", "message_hint"),
             lines=1,
             max_lines=8,
-            submit_btn="Send",
+            submit_btn=say("page", "send"),
             interactive=True,
             autofocus=True,
             container=False,
@@ -82,7 +87,12 @@ class ChatComponents:
     edit_note: gr.HTML = _html("edit-note")
     edit_text: gr.Textbox = field(
         default_factory=lambda: gr.Textbox(
-            elem_id="edit-text", show_label=False, label="Your message", lines=1, max_lines=10, container=False
+            elem_id="edit-text",
+            show_label=False,
+            label=say("page", "your_message"),
+            lines=1,
+            max_lines=10,
+            container=False,
         )
     )
 
@@ -127,25 +137,25 @@ class PageComponents(ChatComponents, MemoryComponents):
         default_factory=lambda: gr.Textbox(
             elem_id="search",
             show_label=False,
-            label="Search",
-            placeholder="Search memory and conversations",
+            label=say("page", "search"),
+            placeholder=say("page", "search_hint"),
             max_lines=1,
             container=False,
         )
     )
     hits: gr.HTML = _html("hits")
     index_state: gr.HTML = _html("index-state")
-    new_chat: gr.Button = _button("New chat", "new-chat", is_primary=True)
-    save: gr.Button = _button("Save", "save", is_primary=True)
+    new_chat: gr.Button = _button("new-chat", is_primary=True)
+    save: gr.Button = _button("save", is_primary=True)
     hint: gr.Textbox = field(
         default_factory=lambda: gr.Textbox(
-            placeholder="What must the summary keep? (optional)", show_label=False, elem_id="hint", max_lines=3
+            placeholder=say("page", "summary_hint"), show_label=False, elem_id="hint", max_lines=3
         )
     )
-    compact: gr.Button = _button("Compact now", "compact")
-    look_ahead: gr.Button = _button("Preview", "look-ahead")
-    send_again: gr.Button = _button("Send again", "send-again", is_primary=True)
-    cancel_edit: gr.Button = _button("Cancel", "cancel-edit")
+    compact: gr.Button = _button("compact")
+    look_ahead: gr.Button = _button("look-ahead")
+    send_again: gr.Button = _button("send-again", is_primary=True)
+    cancel_edit: gr.Button = _button("cancel-edit")
     chat_actions: gr.HTML = _action_channel("chat-actions")
     memory_actions: gr.HTML = _action_channel("memory-actions")
     timer: gr.Timer = field(default_factory=lambda: gr.Timer(2.0))

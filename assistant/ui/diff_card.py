@@ -7,6 +7,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.ui.cards import card
 from assistant.ui.safe_text import with_visible_controls
 
@@ -29,7 +30,7 @@ def diff_lines(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False
     lines = _without_header(diff)
     shown = [_line(with_visible_controls(line if is_whole else _shortened(line))) for line in lines[:max_lines]]
     if len(lines) > max_lines:
-        shown.append(DiffLine("hunk", "", f"… {len(lines) - max_lines} more lines"))
+        shown.append(DiffLine("hunk", "", say("page", "lines_go_on", count=len(lines) - max_lines)))
     return shown
 
 
@@ -53,7 +54,7 @@ def _without_header(diff: str) -> list[str]:
 
 def _shortened(line: str) -> str:
     rest = len(line) - _MAX_LINE_CHARS
-    return line if rest <= 0 else f"{line[:_MAX_LINE_CHARS]} … {rest:,} more characters"
+    return line if rest <= 0 else say("page", "line_goes_on", line=line[:_MAX_LINE_CHARS], count=rest)
 
 
 def _line(line: str) -> DiffLine:

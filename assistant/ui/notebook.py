@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from assistant.config.settings import load_settings
-from assistant.config.words import speak
+from assistant.config.words import say, speak
 from assistant.ui.page import PageServer, open_person, start
 
 _NOTEBOOK_FRAMES = "http://localhost:* http://127.0.0.1:*"
@@ -31,7 +31,7 @@ class NotebookPage:
         self.server.close()
 
     def __repr__(self) -> str:
-        return f"Palimpsest is at {self.url}"
+        return say("page", "is_at", url=self.url)
 
     def _repr_html_(self) -> str:
         frame = f'<iframe src="{escape(self.url)}" title="Palimpsest" width="100%" height="{self.height}"></iframe>'

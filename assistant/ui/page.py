@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings
+from assistant.config.words import say
 from assistant.errors import PalimpsestError, SettingsError
 from assistant.storage.workspace import Workspace
 from assistant.ui.cards import card
@@ -32,11 +34,6 @@ if TYPE_CHECKING:
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _PORTS = range(7860, 7960)
-_GUEST_BANNER = (
-    "This page is reachable by others. You have a temporary home that nobody else sees, with the built-in assistant "
-    "and without tools; half an hour after you leave, or five minutes where others wait for a place, it is wiped. "
-    "Run it on your own machine to keep your words."
-)
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
 
 
@@ -180,9 +177,9 @@ def _cannot_listen(settings: Settings, port: int | None, error: OSError) -> Sett
     host = settings.host or "127.0.0.1"
     if settings.host:
         return SettingsError(
-            "PALIMPSEST_HOST", f"the page cannot listen at {host}, port {port}: {error.strerror or error}"
+            "PALIMPSEST_HOST", say("page", "cannot_listen", host=host, port=port, reason=plain_reason(error))
         )
-    return SettingsError("PALIMPSEST_PORT", f"port {port} is taken by another program. Set another, or none.")
+    return SettingsError("PALIMPSEST_PORT", say("page", "port_taken", port=port))
 
 
 def _let_queue_rest(demo: Blocks) -> None:
@@ -195,7 +192,7 @@ def _let_queue_rest(demo: Blocks) -> None:
 def serve(settings: Settings) -> int:
     """Serve the page until the process is told to end; returns the exit code."""
     server = start(settings, partial(open_person, settings))
-    print(f"Palimpsest is at {server.url}", flush=True)
+    print(say("page", "is_at", url=server.url), flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.wait()
     server.close()
@@ -245,6 +242,6 @@ def build(settings: Settings, users: UserSessions) -> Blocks:
 
     page = PageComponents()
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
-        lay_out(page, str(card("banner", text=_GUEST_BANNER)) if settings.has_guests else "")
+        lay_out(page, str(card("banner", text=say("page", "guest_banner"))) if settings.has_guests else "")
         wire(demo, page, users)
     return demo

@@ -6,6 +6,7 @@ import gradio as gr
 from gradio import themes
 from gradio.blocks import Block
 
+from assistant.config.words import say
 from assistant.ui.cards import asset, card
 from assistant.ui.components import PageComponents
 
@@ -38,16 +39,16 @@ def _place_right(page: PageComponents) -> None:
         _html(str(card("close_right")), "close-right")
         _place(page.tabs)
         with page.tabs:
-            with gr.Tab("Memory", id="memory", elem_id="tab-memory"):
+            with gr.Tab(say("page", "tab_memory"), id="memory", elem_id="tab-memory"):
                 _place(
                     page.task_card, page.files, page.file_head, page.file_banner, page.editor, page.save, page.history
                 )
-            with gr.Tab("Context", id="context", elem_id="tab-context"):
+            with gr.Tab(say("page", "tab_context"), id="context", elem_id="tab-context"):
                 _place(page.hint)
                 with gr.Row(elem_id="compact-row"):
                     _place(page.compact, page.look_ahead)
                 _place(page.preview, page.compactions, page.context)
-            with gr.Tab("Model", id="model", elem_id="tab-model"):
+            with gr.Tab(say("page", "tab_model"), id="model", elem_id="tab-model"):
                 _place(page.model)
 
 

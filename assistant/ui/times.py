@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Literal
+
+from assistant.config.words import say
 
 
 def short_time(at: str) -> str:
@@ -14,22 +17,22 @@ def short_time(at: str) -> str:
 def full_time(at: str) -> str:
     """`30 Nov 2026, 14:05` from an ISO time; empty when there is none."""
     moment = parse_time(at)
-    return f"{moment.day} {moment:%b %Y, %H:%M}" if moment else ""
+    return _dated("full_time", moment) if moment else ""
 
 
 def day_label(at: str, now: dt.datetime) -> str:
     """Today, Yesterday, Last seven days, or the month, by the calendar of the time itself."""
     moment = parse_time(at)
     if moment is None:
-        return "Earlier"
-    days = (now.astimezone(moment.tzinfo).date() - moment.date()).days
+        return say("page", "earlier")
+    days = _days_ago(moment, now)
     if days <= 0:
-        return "Today"
+        return say("page", "today")
     if days == 1:
-        return "Yesterday"
+        return say("page", "yesterday")
     if days < 7:
-        return "Last seven days"
-    return moment.strftime("%B %Y")
+        return say("page", "last_seven_days")
+    return month_text(moment.date())
 
 
 def list_time(at: str, now: dt.datetime) -> str:
@@ -37,9 +40,7 @@ def list_time(at: str, now: dt.datetime) -> str:
     moment = parse_time(at)
     if moment is None:
         return ""
-    if day_label(at, now) == "Today":
-        return moment.strftime("%H:%M")
-    return f"{moment.day} {moment.strftime('%b')}"
+    return f"{moment:%H:%M}" if _days_ago(moment, now) <= 0 else _dated("day_time", moment)
 
 
 def moment_label(at: str, now: dt.datetime) -> str:
@@ -47,14 +48,15 @@ def moment_label(at: str, now: dt.datetime) -> str:
     moment = parse_time(at)
     if moment is None:
         return ""
-    day = f"{moment.day} {moment.strftime('%b')}"
-    match day_label(at, now), moment.year == now.astimezone(moment.tzinfo).year:
-        case "Today", _:
-            return moment.strftime("%H:%M")
-        case _, True:
-            return f"{day}, {moment.strftime('%H:%M')}"
-        case _:
-            return f"{day} {moment.year}, {moment.strftime('%H:%M')}"
+    if _days_ago(moment, now) <= 0:
+        return f"{moment:%H:%M}"
+    is_this_year = moment.year == now.astimezone(moment.tzinfo).year
+    return _dated("day_and_hour" if is_this_year else "full_time", moment)
+
+
+def month_text(day: dt.date) -> str:
+    """`November 2026`."""
+    return say("page", "month_and_year", month=say("page", f"month_{day.month}"), year=day.year)
 
 
 def parse_time(at: str) -> dt.datetime | None:
@@ -63,3 +65,12 @@ def parse_time(at: str) -> dt.datetime | None:
         return dt.datetime.fromisoformat(at)
     except ValueError:
         return None
+
+
+def _days_ago(moment: dt.datetime, now: dt.datetime) -> int:
+    return (now.astimezone(moment.tzinfo).date() - moment.date()).days
+
+
+def _dated(key: Literal["full_time", "day_time", "day_and_hour"], moment: dt.datetime) -> str:
+    month = say("page", f"short_month_{moment.month}")
+    return say("page", key, day=moment.day, month=month, year=moment.year, hour=f"{moment:%H:%M}")

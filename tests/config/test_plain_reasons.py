@@ -113,6 +113,7 @@ CASES: list[tuple[BaseException, Kind]] = [
     (of_status(429), "too_often"),
     (of_status(503), "server_trouble"),
     (of_status(418), "server_refused"),
+    (OSError("no space left"), "system_refused"),
     (raised_by("json"), "malformed"),
     (raised_by("schema"), "malformed"),
     (raised_by("decode"), "unreadable_text"),

@@ -53,9 +53,10 @@ def test_every_sentence_that_is_said_stands_in_its_table_and_gets_its_values(lan
 
 def test_every_sentence_of_a_table_is_used() -> None:
     text = "\n".join(file.text for file in PACKAGE)
-    text += "\n".join(path.read_text("utf-8") for path in (ROOT / "assistant" / "ui" / "assets").iterdir())
+    text += "\n".join(map(asset, ("cards.html", "sign_in.html", "page.js", "panels.js", "transcript.js")))
     words = set(re.findall(r"\w+", text))
     patterns = [(table, pattern) for file in PACKAGE for table, pattern in built_keys(file)]
+    patterns += [("cards", rf"{start}\w+") for start in re.findall(r'say\("(\w+)" ~', asset("cards.html"))]
     unused = [
         f"{name}.{key}"
         for name in TABLES
@@ -64,6 +65,23 @@ def test_every_sentence_of_a_table_is_used() -> None:
         if key not in words and not any(table == name and re.fullmatch(pattern, key) for table, pattern in patterns)
     ]
     assert unused == []
+
+
+def test_every_word_of_the_page_stands_in_its_table() -> None:
+    spoken = re.findall(r'say\(((?!"page")[^()]*?)[,)]', asset("cards.html"))
+    cards = {key for first in spoken for key in re.findall(r'"(\w+)"(?! ~)', first)}
+    scripts = set(re.findall(r"WORDS\.(\w+)", "".join(map(asset, ("page.js", "panels.js", "transcript.js")))))
+    signing_in = set(re.findall(r'say\("page", "(\w+)"', asset("sign_in.html")))
+    assert (cards - read_table("cards", "en").keys(), scripts - read_table("page_script", "en").keys()) == (
+        set(),
+        set(),
+    )
+    assert signing_in - read_table("page", "en").keys() == set()
+
+
+def asset(name: str) -> str:
+    """A file of the page as it is in the package."""
+    return (ROOT / "assistant" / "ui" / "assets" / name).read_text("utf-8")
 
 
 def values_of(text: str) -> set[str]:

@@ -1,6 +1,7 @@
 /* The page's own script: one click listener for every card, folds that stay open, names for icon buttons, keys. */
 (() => {
   const TOKEN = "__TOKEN__";
+  const WORDS = __WORDS__;
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
   // What shows something in the conversation.
@@ -289,12 +290,12 @@
   };
 
   const nameThings = () => {
-    label(GRADIO.send, "Send message");
-    label(GRADIO.stop, "Stop the answer");
-    label(GRADIO.composer, "Message");
-    label(GRADIO.edit, "Your message, edited");
-    label(GRADIO.search, "Search memory and conversations");
-    label(GRADIO.editor, "Memory file");
+    label(GRADIO.send, WORDS.send_message);
+    label(GRADIO.stop, WORDS.stop_answer);
+    label(GRADIO.composer, WORDS.message);
+    label(GRADIO.edit, WORDS.edited_message);
+    label(GRADIO.search, WORDS.search);
+    label(GRADIO.editor, WORDS.memory_file);
     openAgain(document);
   };
 

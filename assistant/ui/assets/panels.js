@@ -5,7 +5,8 @@
   const wide = matchMedia("(min-width: 1200px)");
   const SIDES = ["left", "right"];
   const CLOSED = { left: "rail", right: "closed" };
-  const NAMES = { left: "conversations", right: "memory, context and model" };
+  const WORDS = __WORDS__;
+  const NAMES = { left: WORDS.left, right: WORDS.right };
   const UNDER = ["left", "centre", "right"];
 
   const stored = (side) => {
@@ -51,7 +52,7 @@
     for (const side of SIDES) {
       const panel = element(side);
       if (!panel) continue;
-      const [role, name] = [over === side ? "dialog" : "region", NAMES[side][0].toUpperCase() + NAMES[side].slice(1)];
+      const [role, name] = [over === side ? "dialog" : "region", NAMES[side]];
       if (panel.getAttribute("role") !== role) {
         panel.setAttribute("role", role);
         panel.setAttribute("aria-label", name);
@@ -61,7 +62,7 @@
     }
     // The only one that is there whether its panel is open or folded.
     const fold = document.querySelector("#left .p-fold");
-    const text = `${isOpen("left") ? "Hide" : "Show"} ${NAMES.left}`;
+    const text = isOpen("left") ? WORDS.hide_left : WORDS.show_left;
     if (fold && fold.getAttribute("aria-label") !== text) fold.setAttribute("aria-label", text);
   };
 

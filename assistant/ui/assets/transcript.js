@@ -1,5 +1,6 @@
 /* The conversation: patches to keyed nodes, a view that follows only at its end, messages taken from the composer. */
 (() => {
+  const WORDS = __WORDS__;
   const END_PIXELS = 24;
   const ACK_MILLISECONDS = 10000;
   const SPEECH_MILLISECONDS = 5000;
@@ -42,7 +43,7 @@
       const article = document.createElement("article");
       article.className = `m-node m-${role}`;
       article.dataset.key = key;
-      article.setAttribute("aria-label", role === "person" ? "You" : "Palimpsest");
+      article.setAttribute("aria-label", role === "person" ? WORDS.you : "Palimpsest");
       article.append(...blocks.map(block));
       article.classList.toggle("m-growing", isGrowing);
       column.insertBefore(article, nodes.get(before) ?? null);
@@ -77,8 +78,8 @@
     for (const figure of root.querySelectorAll("figure")) {
       const bar = document.createElement("figcaption");
       const name = document.createElement("span");
-      name.textContent = figure.dataset.language || "text";
-      bar.append(name, codeButton("wrap", "Wrap", "Wrap long lines"), codeButton("copy", "Copy", "Copy code"));
+      name.textContent = figure.dataset.language || WORDS.text;
+      bar.append(name, codeButton("wrap", WORDS.wrap, WORDS.wrap_lines), codeButton("copy", WORDS.copy, WORDS.copy_code));
       figure.prepend(bar);
       figure.querySelector("pre").tabIndex = 0;
     }
@@ -99,10 +100,10 @@
     navigator.clipboard?.writeText(figure.querySelector("code").textContent).then(() => confirmCopy(button), () => {});
   };
   const confirmCopy = (button) => {
-    button.textContent = "Copied";
+    button.textContent = WORDS.copied;
     button.classList.add("m-copied");
     setTimeout(() => {
-      button.textContent = "Copy";
+      button.textContent = WORDS.copy;
       button.classList.remove("m-copied");
     }, 1600);
   };
@@ -262,7 +263,7 @@
       for (; said.block < article.children.length; said.block++, said.chars = 0) {
         const element = article.children[said.block];
         const isDone = isWholeNow || said.block < article.children.length - 1;
-        const text = element.querySelector("figure") ? (isDone ? " Code. " : "") : element.textContent;
+        const text = element.querySelector("figure") ? (isDone ? ` ${WORDS.code} ` : "") : element.textContent;
         const end = isDone ? text.length : [...text.matchAll(SENTENCE)].reduce((_, m) => m.index + m[0].length, 0);
         if (end > said.chars) words.push(text.slice(said.chars, end));
         said.chars = Math.max(said.chars, end);
@@ -354,7 +355,7 @@
     scroller = document.createElement("div");
     Object.assign(scroller, { className: "m-scroller", tabIndex: 0 });
     scroller.setAttribute("role", "log");
-    scroller.setAttribute("aria-label", "Conversation");
+    scroller.setAttribute("aria-label", WORDS.conversation);
     // A log speaks by itself, also half a word; `announce` does it sentence by sentence.
     scroller.setAttribute("aria-live", "off");
     column = document.createElement("div");
@@ -362,7 +363,7 @@
     scroller.append(column);
     toEnd = document.createElement("button");
     Object.assign(toEnd, { type: "button", className: "m-to-end" });
-    toEnd.setAttribute("aria-label", "To the newest words");
+    toEnd.setAttribute("aria-label", WORDS.to_newest);
     toEnd.addEventListener("click", goToEnd);
     speaker = document.createElement("div");
     speaker.className = "m-speaker";

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import gradio as gr
 from markupsafe import escape
 
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
-from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, TURN_IS_RUNNING, ChatController, known_ids
+from assistant.ui.chat.chat_controller import ChatController, known_ids
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.live import LiveView
@@ -32,12 +33,12 @@ def on_conversation(act: OnConversation, *, at_rest: bool = False) -> ChatMethod
 
     async def run(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
         if not click.tab.session_id:
-            gr.Warning(NO_LONGER_PENDING)
+            gr.Warning(say("page", "button_gone"))
             yield PageUpdate()
             return
         view = chat.tabs.view(click.loaded, click.tab.session_id)
         if at_rest and view.is_running:
-            gr.Warning(TURN_IS_RUNNING)
+            gr.Warning(say("page", "turn_is_running"))
             yield PageUpdate()
             return
         async for update in act(chat, click, view):
@@ -51,7 +52,7 @@ def changing(change: Callable[[LiveView, str], bool], *, at_rest: bool = False) 
 
     async def act(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
         if not change(view, click.target):
-            gr.Warning(NO_LONGER_PENDING)
+            gr.Warning(say("page", "button_gone"))
         async for update in chat.follow(click, view):
             yield update
 
@@ -68,7 +69,7 @@ def showing(
         if update is not None:
             yield update
             return
-        gr.Warning(NO_LONGER_PENDING)
+        gr.Warning(say("page", "button_gone"))
         async for followed in chat.follow(click, view):
             yield followed
 

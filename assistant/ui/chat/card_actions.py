@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from assistant.config.words import say
 from assistant.memory.log import Origin
 from assistant.ui.cards import card
-from assistant.ui.chat.chat_controller import NO_LONGER_PENDING, ChatController
+from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.compactions_list import PAGE_SIZE, summary_diff_html
 from assistant.ui.chat.context_panel import pin_target
-from assistant.ui.chat.edit_box import NOT_IN_CONTEXT, draft_of, question_of
+from assistant.ui.chat.edit_box import draft_of, question_of
 from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.full_text_dialog import full_text_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.model_panel import model_tab_html
-from assistant.ui.chat.page_updates import SUGGESTIONS, listed_compactions, shown_edit_box
+from assistant.ui.chat.page_updates import listed_compactions, shown_edit_box, suggestions
 from assistant.ui.chat.render import answer_text
 from assistant.ui.chat.transcript_window import Window, place_of_folded
 from assistant.ui.components import PageUpdate
@@ -86,7 +87,7 @@ async def show_folded(chat: ChatController, click: Click, view: LiveView) -> Asy
     """Show the messages that a compaction folded."""
     place = place_of_folded(view.transcript, click.tab.window, click.target)
     if place is None:
-        gr.Warning(NO_LONGER_PENDING)
+        gr.Warning(say("page", "button_gone"))
     followed = chat.follow(click, view, place.window, str(place.entry)) if place else chat.follow(click, view)
     async for update in followed:
         yield update
@@ -106,7 +107,7 @@ async def edit(_chat: ChatController, click: Click, view: LiveView) -> PageUpdat
         return None
     if (question := question_of(view, click.target)) is not None:
         return shown_edit_box(draft_of(view, question), entry.text)
-    gr.Warning(NOT_IN_CONTEXT)
+    gr.Warning(say("page", "not_in_context"))
     return PageUpdate()
 
 
@@ -158,7 +159,7 @@ async def undo_change(chat: ChatController, click: Click, view: LiveView) -> Pag
     notes = click.loaded.of(session_id).assistant.notes
     # The conversation shows it like any other change.
     if await asyncio.to_thread(notes.undo, click.target, Origin(WRITER, session_id)) is None:
-        gr.Info("Nothing of that change is left: it was undone or written over before.")
+        gr.Info(say("page", "change_gone"))
     return chat.tabs.update(click.loaded, view, click.tab)
 
 
@@ -194,7 +195,7 @@ async def close_dialog(_chat: ChatController, _click: Click) -> AsyncIterator[Pa
 
 async def suggest(_chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
     """Put a suggestion into the composer."""
-    found = (text for number, text in enumerate(SUGGESTIONS) if click.target == str(number))
+    found = (text for number, text in enumerate(suggestions()) if click.target == str(number))
     yield PageUpdate(composer=next(found, ""))
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from assistant.config.plain_reasons import plain_reason
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.context_panel import preview_html
-from assistant.ui.chat.edit_box import NOT_IN_CONTEXT, Draft, draft_of, question_of
+from assistant.ui.chat.edit_box import Draft, draft_of, question_of
 from assistant.ui.chat.live import LiveView, LiveViews
 from assistant.ui.chat.page_updates import (
     card_update,
@@ -35,9 +37,6 @@ from assistant.ui.server.loading import Loaded, Loading
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
-
-TURN_IS_RUNNING = "A turn is running. Stop it, or wait until it has ended, and try again."
-NO_LONGER_PENDING = "That button belongs to something that is no longer pending. Nothing was done."
 
 
 class ChatController:
@@ -107,19 +106,23 @@ class ChatController:
         """Send an edited message in place of the old one, once the person has seen what leaves the context with it."""
         loaded = await self._loading.ready()
         if not draft.message_id or draft.session_id != tab.session_id:
-            gr.Warning(NO_LONGER_PENDING)
+            gr.Warning(say("page", "button_gone"))
             yield closed_edit_box()
             return
         view = self.tabs.view(loaded, tab.session_id)
         question = question_of(view, draft.message_id)
         if question is None or view.is_running or not text.strip():
             gr.Warning(
-                NOT_IN_CONTEXT if question is None else TURN_IS_RUNNING if view.is_running else "Write something first."
+                say("page", "not_in_context")
+                if question is None
+                else say("page", "turn_is_running")
+                if view.is_running
+                else say("page", "write_first")
             )
             yield PageUpdate()
             return
         if question.later_messages != draft.later_messages:
-            gr.Warning("The conversation went on meanwhile: look again at what would leave the context.")
+            gr.Warning(say("page", "preview_outdated"))
             yield shown_edit_box(draft_of(view, question), text)
             return
         view.edit(draft.message_id, text.strip())
@@ -136,7 +139,7 @@ class ChatController:
         """Compact now."""
         loaded = await self._loading.ready()
         if not tab.session_id:
-            gr.Info("There is nothing to compact yet.")
+            gr.Info(say("page", "nothing_to_compact"))
             yield PageUpdate()
             return
         view = self.tabs.view(loaded, tab.session_id)
@@ -149,7 +152,7 @@ class ChatController:
         loaded = await self._loading.ready()
         view = self.tabs.view(loaded, tab.session_id) if tab.session_id else None
         if view is None or view.is_running:
-            gr.Info("A turn is running: look again when it has ended." if view else "There is nothing to compact yet.")
+            gr.Info(say("page", "preview_later") if view else say("page", "nothing_to_compact"))
             yield PageUpdate()
             return
         yield PageUpdate(preview=str(preview_html(await view.conversation.preview_compaction())))
@@ -185,7 +188,7 @@ class ChatController:
         if session_id and session_id != click.tab.session_id and session_id not in known_ids(loaded.assistant):
             trash = found_in_trash(loaded.assistant, session_id, message_ids)
             if not trash:
-                gr.Warning(NO_LONGER_PENDING)
+                gr.Warning(say("page", "button_gone"))
             yield PageUpdate(dialog=trash) if trash else PageUpdate()
             return
         place = None
@@ -222,7 +225,7 @@ async def show_refusals(updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Pag
 
 def _refusal_text(error: PalimpsestError | OSError) -> str:
     """Why nothing was done, in plain words."""
-    return str(error) if isinstance(error, PalimpsestError) else f"The disk refused it: {error.strerror or error}."
+    return str(error) if isinstance(error, PalimpsestError) else say("page", "disk_refused", reason=plain_reason(error))
 
 
 def known_ids(assistant: Assistant) -> set[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.messages.events import ContextMeasured, Part
 from assistant.ui.cards import card
 from assistant.ui.chat.meter import meter_parts
@@ -84,4 +85,4 @@ def preview_html(preview: CompactionPreview) -> Markup:
 def _preview(text: str) -> str:
     if len(text) <= _PREVIEW_CHARS:
         return text
-    return f"{text[:_PREVIEW_CHARS]}\n… {len(text) - _PREVIEW_CHARS:,} more characters"
+    return say("page", "text_goes_on", text=text[:_PREVIEW_CHARS], count=len(text) - _PREVIEW_CHARS)

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.conversation.conversation import Question
 
-NOT_IN_CONTEXT = (
-    "This message is not in the context any more, so it cannot be edited. Undo the compaction that folded it first."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -6,19 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.messages.events import ContextMeasured, Part
 from assistant.ui.cards import card
-
-PART_LABELS: dict[Part, str] = {
-    "system": "Rules and instructions",
-    "soul": "SOUL.md",
-    "user": "USER.md",
-    "memory": "MEMORY.md",
-    "tools": "Tools",
-    "summary": "Summary",
-    "pins": "Pinned",
-    "messages": "Messages",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +25,7 @@ def meter_parts(measured: ContextMeasured) -> list[MeterPart]:
     """The stretches in the order the model sees them, empty ones left out."""
     limit = max(measured.context_limit, measured.used_tokens, 1)
     return [
-        MeterPart(part.name, PART_LABELS[part.name], part.tokens, round(100 * part.tokens / limit, 2))
+        MeterPart(part.name, say("page", f"part_{part.name}"), part.tokens, round(100 * part.tokens / limit, 2))
         for part in measured.parts
         if part.tokens > 0
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from assistant.config.words import say
 from assistant.messages.events import ContextCompressed, ContextMeasured
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
@@ -28,12 +29,6 @@ if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
 
-SUGGESTIONS = (
-    "What do you know about me?",
-    "What is in my workspace?",
-    "Remember that I prefer short answers.",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -47,6 +42,11 @@ class Beside:
     def of(cls, view: LiveView) -> Beside:
         """As it is now."""
         return cls(view.is_running, view.transcript.measured, view.transcript.compactions)
+
+
+def suggestions() -> tuple[str, ...]:
+    """What a new conversation offers to ask."""
+    return tuple(say("page", key) for key in ("suggest_me", "suggest_workspace", "suggest_remember"))
 
 
 def shown_edit_box(draft: Draft, text: str) -> PageUpdate:
@@ -129,7 +129,7 @@ def _transcript(session_id: str, nodes: tuple[Node, ...], show: str = "") -> Pag
 
 
 def _welcome(assistant: Assistant, report: ConnectionReport | None) -> Node:
-    return card_node("welcome", card("welcome", suggestions=SUGGESTIONS, setup=setup_html(assistant.model, report)))
+    return card_node("welcome", card("welcome", suggestions=suggestions(), setup=setup_html(assistant.model, report)))
 
 
 def _top(title: str, assistant: Assistant) -> str:
@@ -137,7 +137,7 @@ def _top(title: str, assistant: Assistant) -> str:
     return str(
         card(
             "top",
-            title=title or "New conversation",
+            title=title or say("page", "new_conversation"),
             model_name=model.name,
             is_language_model=model.is_language_model,
             is_loading=False,

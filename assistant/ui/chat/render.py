@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.messages.events import ContextCompressed, MemoryChanged
 from assistant.text.json_parsing import parse_json
 from assistant.ui.cards import card, short_tokens
@@ -19,7 +20,6 @@ from assistant.ui.chat.entries import (
     NoticeEntry,
     RecalledWorkRow,
     Row,
-    RowState,
     TextEntry,
     ThinkingRow,
     ToolRow,
@@ -35,14 +35,6 @@ from assistant.ui.times import short_time
 CardEntry = WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry
 """What is drawn as a card of ours; the words of a model and of the person are not."""
 _SHOWN_CHARS = 6_000
-_STATE_TEXTS: dict[RowState, str] = {
-    "running": "running…",
-    "waiting": "waiting for you",
-    "success": "done",
-    "error": "error",
-    "denied": "denied",
-    "interrupted": "interrupted",
-}
 _DIFF_TOOLS = {"Write", "Edit"}
 # More than a preview has: nothing that is to be allowed is cut here.
 _APPROVAL_MAX_LINES = 10_000
@@ -107,7 +99,7 @@ def _render_row(row: Row) -> Markup:
                 name=row.name,
                 argument=one_line(main_argument(row.input), 90),
                 state=row.state,
-                state_text=_STATE_TEXTS[row.state],
+                state_text=say("page", f"state_{row.state}"),
                 input=shown_text(pretty_input(row.input)),
                 output=shown_text(row.output),
                 artifact_id=row.artifact_id or "",
@@ -145,7 +137,12 @@ def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:
 def _render_end(entry: EndEntry, is_last: bool) -> Markup:
     tokens_text = ""
     if entry.input_tokens:
-        tokens_text = f"{short_tokens(entry.input_tokens)} tokens in, {short_tokens(entry.output_tokens)} out"
+        tokens_text = say(
+            "page",
+            "tokens_in_out",
+            tokens_in=short_tokens(entry.input_tokens),
+            tokens_out=short_tokens(entry.output_tokens),
+        )
     return card(
         "end",
         reason=entry.reason,
@@ -207,7 +204,7 @@ def shown_text(text: str) -> str:
     if len(text) <= _SHOWN_CHARS:
         return text
     head, tail = text[: _SHOWN_CHARS * 2 // 3], text[-_SHOWN_CHARS // 3 :]
-    return f"{head}\n… {len(text) - len(head) - len(tail):,} characters are not drawn here …\n{tail}"
+    return say("page", "not_drawn", head=head, count=len(text) - len(head) - len(tail), tail=tail)
 
 
 def answer_text(transcript: Transcript, turn_id: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.ui.cards import card
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import parse_time
@@ -48,7 +49,9 @@ def hits_html(
 ) -> Markup:
     """Hits, best first, each a button that leads to its place; what is in the trash is found until it is emptied."""
     titles = {session.session_id: one_line(session.title, 80) for session in sessions}
-    titles |= {session.session_id: f"In the trash: {one_line(session.title, 80)}" for session in trashed}
+    titles |= {
+        session.session_id: say("page", "in_the_trash", title=one_line(session.title, 80)) for session in trashed
+    }
     return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
 
 
@@ -80,7 +83,7 @@ def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
     place = f"{hit.path}:{hit.line}"
     if not hit.session_id:
         return _ShownHit(place, _day(hit.day), snippet, "open-hit", place)
-    title = titles.get(hit.session_id) or "A conversation"
+    title = titles.get(hit.session_id) or say("page", "a_conversation")
     target = hit_target(hit.session_id, [hit.message_id, *hit.message_ids])
     return _ShownHit(title, _day(hit.day) or place, snippet, "open-message", target)
 

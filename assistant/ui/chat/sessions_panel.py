@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.ui.cards import action, card
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import day_label, list_time
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 200
 _TITLE_CHARS = 80
-_UNTITLED = "New conversation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,5 +139,5 @@ def found_in_trash(assistant: Assistant, session_id: str, message_ids: Sequence[
 
 
 def _item(session: SessionSummary, now: dt.datetime, is_selected: bool, target: str = "") -> _Item:
-    title = one_line(session.title, _TITLE_CHARS) or _UNTITLED
+    title = one_line(session.title, _TITLE_CHARS) or say("page", "new_conversation")
     return _Item(session.session_id, title, list_time(session.updated_at, now), is_selected, target)

@@ -9,6 +9,8 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Literal
 
+from assistant.config.words import say
+
 LineKind = Literal["same", "minus", "plus", "gap"]
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 # A Chinese or Japanese character is a word of its own: there are no spaces to part them.
@@ -64,7 +66,7 @@ def without_long_runs(lines: Sequence[ComparedLine]) -> list[ComparedLine]:
         if kind != "same" or hidden < 2 or len(runs) == 1:
             shown += run
         else:
-            gap = _whole("gap", f"… {hidden} lines as before")
+            gap = _whole("gap", say("page", "lines_as_before", count=hidden))
             shown += [*run[:head], gap, *run[len(run) - tail :]]
     return shown
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from assistant.config.words import say
 from assistant.ui.cards import card
 from assistant.ui.chat.entries import (
     CompactionEntry,
@@ -111,8 +112,8 @@ def _working_text(transcript: Transcript) -> str:
         case TextEntry():
             return ""
         case WorkEntry(rows=rows) if isinstance(rows[-1], ToolRow) and rows[-1].state == "running":
-            return f"{rows[-1].name} is running"
+            return say("page", "is_running", name=rows[-1].name)
         case WorkEntry(rows=rows) if isinstance(rows[-1], ThinkingRow):
-            return "Thinking"
+            return say("page", "thinking")
         case _:
-            return "Working"
+            return say("page", "working")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.memory.log import MemoryChange
 from assistant.ui.cards import card
 from assistant.ui.form import MAX_CHARS
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 200
 _MAX_PLACES = 6
-PLACE_LABELS: dict[PlaceKind, str] = {
-    "memory": "Memory files",
-    "memory log": "History of memory files",
-    "journal": "Conversations",
-    "summary": "Summaries",
-    "context": "Contexts",
-    "title": "Titles",
-    "tool result": "Tool results",
-    "failed summary": "Refused summaries",
-    "saved message": "Saved messages",
-}
+PLACE_KINDS: tuple[PlaceKind, ...] = (
+    "memory",
+    "memory log",
+    "journal",
+    "summary",
+    "context",
+    "title",
+    "tool result",
+    "failed summary",
+    "saved message",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def preview_html(preview: ForgetPreview, problem: str = "") -> Markup:
         first = min(kinds, key=_rank)
         shown = _ShownItem(str(number), item.text, _places(item.places), item.fit == "exact")
         groups[first].append(shown)
-    shown_groups = [_Group(label, groups[kind]) for kind, label in PLACE_LABELS.items() if kind in groups]
+    shown_groups = [_Group(place_label(kind), groups[kind]) for kind in PLACE_KINDS if kind in groups]
     return card(
         "forget",
         text=preview.wanted,
@@ -89,8 +90,8 @@ def receipt_html(receipt: Receipt) -> Markup:
     for place in receipt.gone:
         gone[place.kind].append(place)
     groups = [
-        _GoneGroup(label, sum(place.count for place in gone[kind]), [place.name for place in gone[kind]])
-        for kind, label in PLACE_LABELS.items()
+        _GoneGroup(place_label(kind), sum(place.count for place in gone[kind]), [place.name for place in gone[kind]])
+        for kind in PLACE_KINDS
         if kind in gone
     ]
     return card("receipt", passages=receipt.passages, groups=groups, notices=receipt.notices)
@@ -123,11 +124,16 @@ def _places(places: Sequence[ForgetPlace]) -> list[str]:
         if place.kind in ("memory", "tool result", "saved message"):
             lines[place.name].append(place.line)
         else:
-            counts[PLACE_LABELS[place.kind].lower()] += 1
+            counts[place_label(place.kind).lower()] += 1
     named = [f"{name}:{', '.join(str(line) for line in sorted(set(found))[:4])}" for name, found in lines.items()]
     shown = [*named[:_MAX_PLACES], *(f"{label} × {count}" for label, count in counts.items())]
-    return [*shown, f"{len(named) - _MAX_PLACES} more files"] if len(named) > _MAX_PLACES else shown
+    return [*shown, say("page", "more_files", count=len(named) - _MAX_PLACES)] if len(named) > _MAX_PLACES else shown
 
 
 def _rank(kind: PlaceKind) -> int:
-    return list(PLACE_LABELS).index(kind)
+    return PLACE_KINDS.index(kind)
+
+
+def place_label(kind: PlaceKind) -> str:
+    """What a kind of place is called on the page."""
+    return say("page", f"place_{kind.replace(' ', '_')}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.memory.log import MemoryChange
 from assistant.memory.provenance import LineOrigin
 from assistant.ui.cards import card
@@ -49,9 +50,9 @@ def _written(change: MemoryChange, writer: str, sessions: Sequence[SessionSummar
     session = next((known for known in sessions if known.session_id == change.session_id), None)
     title, target = "", ""
     if session is not None:
-        title = one_line(session.title, 80) or "New conversation"
+        title = one_line(session.title, 80) or say("page", "new_conversation")
         places = [change.session_id, change.change_id, change.compaction_id, change.turn_id]
         target = " ".join(place for place in places if place)
     elif change.session_id:
-        title = "a conversation that is in this list no longer"
+        title = say("page", "conversation_gone")
     return _Written(writer_label(writer), full_time(change.at), title, target)

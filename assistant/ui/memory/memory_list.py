@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.config.words import say
 from assistant.storage.workspace import MEMORY_FILES
 from assistant.ui.cards import card
 from assistant.ui.server.loading import Loaded
+from assistant.ui.times import month_text
 
 FULL_PERCENT = 80
 _RECENT_NOTES = 10
-_ROLES = {
-    "SOUL.md": "who the assistant is",
-    "USER.md": "who you are",
-    "MEMORY.md": "what lasts",
-}
+_ROLES = {"SOUL.md": "role_soul", "USER.md": "role_user", "MEMORY.md": "role_memory"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ class FileList:
         return _ListedFile(
             name=file.name,
             label=file.path.name,
-            role=_ROLES.get(file.name, "daily note"),
+            role=say("page", _ROLES.get(file.name, "role_note")),
             tokens=measure.tokens,
             percent=round(100 * measure.chars / cap) if cap else 0,
             is_selected=file.name == view.selected,
@@ -187,6 +185,6 @@ def _day(name: str) -> str:
 
 def _month_label(month: str) -> str:
     try:
-        return f"{dt.date.fromisoformat(f'{month}-01'):%B %Y}"
+        return month_text(dt.date.fromisoformat(f"{month}-01"))
     except ValueError:
         return month

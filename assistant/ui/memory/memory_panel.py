@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from assistant.config.words import say
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.memory.log import MemoryChange
 from assistant.memory.merge import Conflict, Merge, merge
@@ -21,10 +22,8 @@ from assistant.ui.memory.open_files import OpenFile, as_file_text, is_edited, ma
 from assistant.ui.server.loading import Loaded
 
 WRITER = "owner"
+_STATES = {"saved": "saved", "not saved": "not_saved"}
 FIRST_FILE = "MEMORY.md"
-_LOST = "This page was away for long and the file has changed since. Copy your words, then open the file again."
-_OVER = "this conversation’s home is gone"
-_GONE = "This conversation’s home is gone: this cannot be saved. Copy what you want to keep, then reload."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class MemoryController:
         """Put a file into the editor; unsaved words are never dropped for it."""
         if is_edited(file, words):
             is_same = name == file.name and loaded == file.home
-            problem = None if is_same else f"{file.name} has words that are not saved. Save or reload it first."
+            problem = None if is_same else say("page", "unsaved_words", name=file.name)
             return MemoryUpdate(file, problem=problem)
         return self.reload(loaded, name, file)
 
@@ -73,7 +72,7 @@ class MemoryController:
         at = _home(loaded, file)
         if any(known.name == f"memory/{day}.md" for known in known_files(at)):
             return self.open(at, f"memory/{day}.md", file, words)
-        return MemoryUpdate(file, problem=f"There is no note of {day or 'that day'}.")
+        return MemoryUpdate(file, problem=say("page", "no_note", day=day or say("page", "that_day")))
 
     def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryUpdate:
         """Show the notes of a month in the list, or no longer."""
@@ -84,9 +83,9 @@ class MemoryController:
     def save(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Write the editor's words, with what changed on disk meanwhile where the two do not overlap."""
         if not file.name or words is None:
-            return MemoryUpdate(file, problem=_LOST if file.given else None)
+            return MemoryUpdate(file, problem=say("page", "page_was_away") if file.given else None)
         if is_gone(file.home):
-            return MemoryUpdate(file, problem=_GONE)
+            return MemoryUpdate(file, problem=say("page", "home_gone"))
         at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
@@ -96,7 +95,7 @@ class MemoryController:
             return self._written(at, file, words, merged.text, note.digest)
         except ConflictError:
             # Somebody wrote between the reading and the writing: the next look shows it.
-            return MemoryUpdate(file, problem=f"{file.name} is being written to at this moment. Save again.")
+            return MemoryUpdate(file, problem=say("page", "file_busy", name=file.name))
         except PalimpsestError as error:
             return MemoryUpdate(file, problem=str(error))
 
@@ -105,7 +104,7 @@ class MemoryController:
         if not file.name or words is None:
             return MemoryUpdate(file)
         if is_gone(file.home):
-            return MemoryUpdate(file, problem=_GONE)
+            return MemoryUpdate(file, problem=say("page", "home_gone"))
         at = _home(loaded, file)
         try:
             note = at.assistant.notes.read(file.name)
@@ -123,7 +122,9 @@ class MemoryController:
         if not file.name or (file.home != loaded and not has_words):
             return self._switched(loaded, file)
         if is_gone(file.home):
-            return MemoryUpdate(replace(file, state="gone"), PageUpdate(file_head=_head(file, _OVER)))
+            return MemoryUpdate(
+                replace(file, state="gone"), PageUpdate(file_head=_head(file, say("page", "home_gone_state")))
+            )
         at = _home(loaded, file)
         state = "not saved" if has_words else "saved"
         files = known_files(at)
@@ -154,7 +155,7 @@ class MemoryController:
             return self.reload(loaded, found[0].name, file) if found else self._switched(loaded, file)
         if len(found) != 1:
             lost = OpenFile(home=loaded, given=given)
-            return MemoryUpdate(lost, PageUpdate(file_head=_head(lost, _LOST)))
+            return MemoryUpdate(lost, PageUpdate(file_head=_head(lost, say("page", "page_was_away"))))
         return self._refreshed(loaded, opened_file(OpenFile(home=loaded), found[0]), "not saved", files)
 
     def show_disk(self, loaded: Loaded, file: OpenFile) -> MemoryUpdate:
@@ -179,16 +180,14 @@ class MemoryController:
         log, notes = at.assistant.memory_log, at.assistant.notes
         change = next((known for known in log.history(file.name) if known.change_id == change_id), None)
         if change is None:
-            return MemoryUpdate(file, problem="That version belongs to another file. Nothing was done.")
+            return MemoryUpdate(file, problem=say("page", "other_version"))
         if is_edited(file, words):
-            return MemoryUpdate(file, problem=f"{file.name} has words that are not saved. Save or reload it first.")
+            return MemoryUpdate(file, problem=say("page", "unsaved_words", name=file.name))
         try:
             # What is there now, also what this tab has not shown yet, is in the history before it is replaced.
             notes.save(file.name, log.text_after(change), notes.read(file.name).digest, WRITER)
         except ConflictError:
-            return MemoryUpdate(
-                file, problem=f"{file.name} was changed by someone else just now. Nothing was restored."
-            )
+            return MemoryUpdate(file, problem=say("page", "changed_meanwhile", name=file.name))
         except PalimpsestError as error:
             return MemoryUpdate(file, problem=str(error))
         return self.reload(at, file.name, file)
@@ -280,7 +279,7 @@ def _merged(file: OpenFile, words: str, note: Note) -> Merge:
 def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
     lines: list[str] = []
     for number, conflict in enumerate(conflicts, 1):
-        lines.append(f"@@ {number} of {len(conflicts)}: on disk (−), yours (+) @@")
+        lines.append(say("page", "conflict_head", number=number, count=len(conflicts)))
         lines += [f"-{line}" for line in conflict.theirs.split("\n")]
         lines += [f"+{line}" for line in conflict.mine.split("\n")]
     return "\n".join(lines)
@@ -299,7 +298,7 @@ def _head(file: OpenFile, state: str) -> str:
         card(
             "memory_head",
             name=file.name,
-            state=state,
+            state=say("page", _STATES[state]) if state in _STATES else state,
             is_edited=state != "saved",
             has_history=file.has_history,
             given=file.given,

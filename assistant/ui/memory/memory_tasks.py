@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from assistant.config.words import say
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.memory.log import log_lines
 from assistant.memory.provenance import origin_of_line
@@ -17,8 +18,6 @@ from assistant.ui.memory.task import Task
 from assistant.ui.memory.tidy_panel import mark_of as tidying_mark
 from assistant.ui.memory.tidy_panel import ticked_proposals, tidied_text, tidying_html
 from assistant.ui.server.loading import Loaded
-
-_NO_LONGER = "That card shows something that is no longer pending. Nothing was done."
 
 
 class TaskController:
@@ -36,7 +35,7 @@ class TaskController:
         """Show where the lines of a memory change are."""
         change = loaded.assistant.memory_log.change(change_id)
         if change is None:
-            return _shown(Task(), words_html(problem=_NO_LONGER))
+            return _shown(Task(), words_html(problem=say("page", "card_gone")))
         return await self._find(loaded, words_of(change))
 
     async def find(self, loaded: Loaded, gathered: str) -> PageUpdate:
@@ -51,10 +50,10 @@ class TaskController:
         """Forget what is ticked of what was shown; the receipt, or the card again with what went wrong."""
         form = read_form(gathered)
         if task.found is None or form.target != mark_of(task.found):
-            return _shown(task, words_html(form.text, _NO_LONGER))
+            return _shown(task, words_html(form.text, say("page", "card_gone")))
         chosen = ticked_items(task.found, form.ticks)
         if not chosen:
-            return _shown(task, preview_html(task.found, "Nothing is ticked. Nothing was forgotten."))
+            return _shown(task, preview_html(task.found, say("page", "none_ticked_forget")))
         try:
             receipt = await loaded.assistant.forgetter.forget(chosen)
         except PalimpsestError as error:
@@ -64,13 +63,13 @@ class TaskController:
     async def tidy(self, loaded: Loaded, name: str) -> AsyncIterator[PageUpdate]:
         """Look for lines of a file that could go: at first that it is being looked, then what was found."""
         if name not in MEMORY_FILES:
-            yield _message("Tidy", "Daily notes are in no prompt, so they are never too long. Nothing was done.")
+            yield _message(say("page", "tidy"), say("page", "tidy_notes"))
             return
-        yield _message(f"Tidy {name}", "Looking for lines that another one makes needless…")
+        yield _message(say("page", "tidy_file", name=name), say("page", "tidy_looking"))
         try:
             tidying = await loaded.assistant.propose_tidying([name])
         except PalimpsestError as error:
-            yield _message(f"Tidy {name}", str(error))
+            yield _message(say("page", "tidy_file", name=name), str(error))
             return
         yield _shown(Task(tidied_name=name, tidying=tidying), tidying_html(name, tidying))
 
@@ -78,25 +77,25 @@ class TaskController:
         """Take the ticked lines out of the file, as far as they are still there with their reason."""
         form, tidying = read_form(gathered), task.tidying
         if tidying is None or form.target != tidying_mark(tidying):
-            return _shown(task, card("task", title="Tidy", text=_NO_LONGER))
+            return _shown(task, card("task", title=say("page", "tidy"), text=say("page", "card_gone")))
         name = task.tidied_name
         chosen = ticked_proposals(tidying, form.ticks)
         if not chosen:
-            return _shown(task, tidying_html(name, tidying, "Nothing is ticked. Nothing was removed."))
+            return _shown(task, tidying_html(name, tidying, say("page", "none_ticked_tidy")))
         try:
             tidied = loaded.assistant.tidy(name, chosen)
         except ConflictError:
-            problem = f"{name} is being written to at this moment. Nothing was removed; try again."
+            problem = say("page", "tidy_busy", name=name)
             return _shown(task, tidying_html(name, tidying, problem))
         except PalimpsestError as error:
             return _shown(task, tidying_html(name, tidying, str(error)))
-        return _message(f"Tidy {name}", tidied_text(name, tidied))
+        return _message(say("page", "tidy_file", name=name), tidied_text(name, tidied))
 
     def show_line(self, loaded: Loaded, name: str, number: int | None) -> PageUpdate:
         """Who wrote a line of a file as it is on disk; None for one that is in no file yet."""
-        title = "Who wrote this line"
+        title = say("page", "line_title")
         if number is None:
-            return _message(title, "This line is not saved yet, or the file has no such line: you are writing it.")
+            return _message(title, say("page", "line_new"))
         assistant = loaded.assistant
         try:
             assistant.notes.note_outside_change(name)
@@ -105,7 +104,7 @@ class TaskController:
             return _message(title, str(error))
         origin = origin_of_line(assistant.memory_log, name, number)
         if origin is None or number > len(lines):
-            return _message(title, f"The log of changes cannot tell where line {number} of {name} comes from.")
+            return _message(title, say("page", "line_unknown", number=number, name=name))
         sessions = assistant.conversations.summaries()
         return _shown(Task(), origin_html(name, number, lines[number - 1], origin, sessions))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.actions import memory_action
 from assistant.ui.chat.chat_controller import show_refusals
@@ -26,7 +27,6 @@ from assistant.ui.server.user_sessions import UserSession, UserSessions
 # away where they are just that, for a file may have megabytes.
 _HELD_JS = "async (words, tab) => [await window.palimpsest.held(words), tab]"
 _UNTOUCHED = "untouched"
-_CHANGING = "The editor is just being given another file. Nothing was done; press again."
 
 
 def wire_memory(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
@@ -55,7 +55,7 @@ def _wire_cards(page: PageComponents, users: UserSessions) -> None:
             click = MemoryClick(loaded, pressed.target, file, words, task)
             is_wordless = isinstance(action, FileAction) and not action.needs_words
             if not is_wordless and pressed.given != file.given:
-                gr.Warning(_CHANGING)
+                gr.Warning(say("page", "editor_changing"))
                 yield PageUpdate()
                 return
             if isinstance(action, FileAction):
@@ -79,7 +79,7 @@ def _front(comes: bool) -> PageUpdate:
 
 
 def _other_file() -> PageUpdate:
-    gr.Warning("That button belongs to another file. Nothing was done.")
+    gr.Warning(say("page", "button_of_other_file"))
     return PageUpdate()
 
 
@@ -132,7 +132,7 @@ def _wire_save(page: PageComponents, users: UserSessions) -> None:
         async with user.files.lock(tab_hash):
             file = user.files.of(tab_hash)
             if held.given != file.given:
-                gr.Warning(_CHANGING)
+                gr.Warning(say("page", "editor_changing"))
                 yield PageUpdate()
             else:
                 yield _keep(user, tab_hash, await asyncio.to_thread(user.memory.save, loaded, file, held.words))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from assistant.config.words import say
 from assistant.ui.cards import card
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def tidying_html(name: str, tidying: Tidying, problem: str = "") -> Markup:
         name=name,
         proposals=tidying.proposals[:MAX_PROPOSALS],
         hidden=max(0, len(tidying.proposals) - MAX_PROPOSALS),
-        notice=tidying.notice or f"{name} has room: it is not above 80 % of what the prompt takes.",
+        notice=tidying.notice or say("page", "tidy_has_room", name=name),
         mark=mark_of(tidying),
         problem=problem,
     )
@@ -33,12 +34,12 @@ def tidying_html(name: str, tidying: Tidying, problem: str = "") -> Markup:
 
 def tidied_text(name: str, tidied: Tidied) -> str:
     """What went, and what did not."""
-    lines = "1 line is" if tidied.removed == 1 else f"{tidied.removed} lines are"
+    lines = say("page", "one_line_is" if tidied.removed == 1 else "lines_are", count=tidied.removed)
     left = ""
     if tidied.left:
-        stayed = "1 line stays" if tidied.left == 1 else f"{tidied.left} lines stay"
-        left = f" {stayed}: the file was changed meanwhile. Tidy again to see it as it is now."
-    return f"{lines} gone from {name}. History restores the file as it was.{left}"
+        stayed = say("page", "one_line_stays" if tidied.left == 1 else "lines_stay", count=tidied.left)
+        left = say("page", "tidy_stayed", stayed=stayed)
+    return say("page", "tidy_gone", lines=lines, name=name, left=left)
 
 
 def ticked_proposals(tidying: Tidying, ticks: Iterable[str]) -> list[TidyProposal]:

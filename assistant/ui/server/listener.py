@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from assistant.config.words import say
 from assistant.ui.server.asgi import AsgiApp
 
 REQUEST_SECONDS = 10.0
@@ -109,7 +110,7 @@ class Listener:
 def listen(host: str, ports: Iterable[int]) -> socket.socket:
     """A socket that listens on the first free port. Raises `OSError` for the last one where none is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    refused = OSError(f"no port to listen on at {host!r}")
+    refused = OSError(say("page", "no_port", host=host))
     for port in ports:
         try:
             return socket.create_server((host.strip("[]"), port), family=family)

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 
 if TYPE_CHECKING:
@@ -64,5 +65,5 @@ class Loading:
         """Wait for the assistant; raises what loading raised."""
         await self._done.wait()
         if self._loaded is None:
-            raise self._error or PalimpsestError("The assistant was not loaded.")
+            raise self._error or PalimpsestError(say("page", "not_loaded"))
         return self._loaded

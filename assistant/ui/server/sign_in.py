@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings
+from assistant.config.words import say, spoken_language
 from assistant.ui.cards import ASSETS
 from assistant.ui.server.asgi import AsgiReceive, AsgiScope, AsgiSend, address_of, cookie_value
 from assistant.ui.server.attempts import Attempt, Attempts, new_device
@@ -104,7 +105,9 @@ def _fields_of(body: bytes) -> dict[str, list[str]]:
 
 
 def _form(request: Request, status: HTTPStatus) -> HTMLResponse:
-    html = _template().render(query=request.url.query, is_wrong=status is not HTTPStatus.OK)
+    html = _template().render(
+        query=request.url.query, is_wrong=status is not HTTPStatus.OK, say=say, language=spoken_language()
+    )
     return HTMLResponse(html, status_code=int(status), headers={"cache-control": "no-store"})
 
 

@@ -30,12 +30,6 @@ SILENT_AWAY_SECONDS = 20.0
 """How long, instead, where its person never said anything; their tab, if open, asks every few seconds."""
 SWEEP_SECONDS = 60.0
 _MAX_TABS = 10_000
-_FULL = (
-    "As many people are here as this page has room for. Come back in some minutes, or run Palimpsest on a machine "
-    "of your own."
-)
-_CLOSED = "This page was away for long and its session was closed. Load it again."
-_FOREIGN_TAB = "This tab was opened by somebody else. Load the page again."
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +137,7 @@ class UserSessions:
         silent = [one for one in self._left_before(now - SILENT_AWAY_SECONDS) if not self._sessions[one].has_spoken]
         away = silent or self._left_before(now - AWAY_SECONDS)
         if not away:
-            raise PalimpsestError(_FULL)
+            raise PalimpsestError(say("page", "page_full"))
         return min(away, key=lambda one: self._sessions[one].seen_seconds)
 
     def _left_before(self, seconds: float) -> list[str]:
@@ -153,7 +147,7 @@ class UserSessions:
         """From now on the person has no session; a new one, opened meanwhile, waits for this."""
         user, task = self._sessions.pop(person), self._tasks.pop(person)
         self._tabs = {tab: known for tab, known in self._tabs.items() if known != person}
-        closing = asyncio.create_task(_close(user, task), name="closing a user session")
+        closing = asyncio.create_task(_close(user, task), name="user session closing")
         self._closing[closing] = person
         closing.add_done_callback(self._closing.pop)
         return closing
@@ -166,7 +160,7 @@ class UserSessions:
     def _person(self, request: gr.Request) -> str:
         person, tab = self._who_asks(request), tab_of(request)
         if self._tabs.setdefault(tab, person) != person:
-            raise PalimpsestError(_FOREIGN_TAB)
+            raise PalimpsestError(say("page", "foreign_tab"))
         while len(self._tabs) > _MAX_TABS:
             del self._tabs[next(iter(self._tabs))]
         return person
@@ -176,7 +170,7 @@ async def _close(user: UserSession, task: asyncio.Task[None]) -> None:
     await user.views.close()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    user.loading.fail(PalimpsestError(_CLOSED))
+    user.loading.fail(PalimpsestError(say("page", "session_closed")))
 
 
 def _report_failure(task: asyncio.Task[None], loading: Loading) -> None:
@@ -184,4 +178,4 @@ def _report_failure(task: asyncio.Task[None], loading: Loading) -> None:
     error = None if task.cancelled() else task.exception()
     if error is not None:
         log.error("a user session could not be opened", exc_info=error)
-        loading.fail(PalimpsestError(say("page_server", "not_opened", reason=plain_reason(error))))
+        loading.fail(PalimpsestError(say("page", "not_opened", reason=plain_reason(error))))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import gradio as gr
 
+from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiMessage, AsgiReceive, AsgiScope, AsgiSend, address_of
 from assistant.ui.server.asgi import cookie_value as cookie_of
@@ -90,7 +91,7 @@ def person_asking(request: gr.Request) -> str:
     scope: AsgiScope = request.request.scope if request.request else {}
     person = scope.get(PERSON)
     if person is None:
-        raise PalimpsestError("You are no longer signed in. Load the page again.")
+        raise PalimpsestError(say("page", "signed_out"))
     return str(person)
 
 

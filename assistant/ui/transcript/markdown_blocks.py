@@ -19,6 +19,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
+from assistant.config.words import say
 from assistant.text.encoding import storable
 from assistant.ui.transcript.cleaning import LINK_SCHEMES, cleaned
 from assistant.ui.transcript.formulas import add_formulas, formula_html
@@ -158,7 +159,8 @@ class _Renderer(RendererHTML):
         return f"</{_heading(tokens[idx].tag)}>"
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
-        return '<div class="m-table" tabindex="0" role="region" aria-label="Table"><table>'
+        label = html.escape(say("page", "table"))
+        return f'<div class="m-table" tabindex="0" role="region" aria-label="{label}"><table>'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
         return "</table></div>"
@@ -182,17 +184,17 @@ class _Renderer(RendererHTML):
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
         token = tokens[idx]
         address = str(token.attrGet("src") or "")
-        label = token.content.strip() or "image"
+        label = token.content.strip() or say("page", "image")
         host = urlsplit(address).hostname if is_outside(address) else None
-        return link_html(address, f"[image: {label}{' — ' + host if host else ''}]")
+        return link_html(address, f"[{say('page', 'image')}: {label}{' — ' + host if host else ''}]")
 
     def literal(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
         return html.escape(tokens[idx].content, quote=False).replace("\n", "<br>")
 
     def task_box(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
-        if tokens[idx].info == "done":
-            return '<span class="m-box m-done" role="img" aria-label="done"></span>'
-        return '<span class="m-box" role="img" aria-label="to do"></span>'
+        is_done = tokens[idx].info == "done"
+        label = html.escape(say("page", "done" if is_done else "to_do"))
+        return f'<span class="m-box{" m-done" if is_done else ""}" role="img" aria-label="{label}"></span>'
 
     def formula(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
         token = tokens[idx]

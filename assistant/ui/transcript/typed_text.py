@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 
+from assistant.config.words import say
 from assistant.ui.transcript.cleaning import cleaned
 from assistant.ui.transcript.markdown_blocks import code_html, linked_words, readable
 
@@ -23,7 +25,10 @@ def typed_html(text: str) -> str:
     pieces.append(_words(text[at:]))
     made = cleaned("".join(pieces))
     is_long = len(text) > LONG_CHARS or text.count("\n") > LONG_LINES
-    return f'<div class="m-long" tabindex="0" role="region" aria-label="Long message">{made}</div>' if is_long else made
+    if not is_long:
+        return made
+    label = html.escape(say("page", "long_message"))
+    return f'<div class="m-long" tabindex="0" role="region" aria-label="{label}">{made}</div>'
 
 
 def _words(text: str) -> str:

@@ -12,7 +12,7 @@ from assistant.memory.forget.places import ForgetPlace, Gone, PlaceKind
 from assistant.memory.log import Origin
 from assistant.ui.memory.forget_panel import (
     MAX_ITEMS,
-    PLACE_LABELS,
+    PLACE_KINDS,
     mark_of,
     preview_html,
     receipt_html,
@@ -37,7 +37,7 @@ PREVIEW = ForgetPreview("my cat", (EXACT, WORDS))
 
 
 def test_every_kind_of_place_has_a_name() -> None:
-    assert tuple(PLACE_LABELS) == get_args(PlaceKind)
+    assert get_args(PlaceKind) == PLACE_KINDS
 
 
 def test_sentences_stand_under_their_places_and_the_very_words_are_ticked() -> None:

@@ -50,5 +50,5 @@ async def test_a_disk_that_refuses_is_told_on_every_button_of_a_conversation() -
         yield PageUpdate(composer="")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.warns(UserWarning, match="The disk refused it: No space left on device"):
+    with pytest.warns(UserWarning, match="The disk refused it: the disk is full"):
         assert [face async for face in show_refusals(pressed())] == [PageUpdate(composer=""), PageUpdate()]

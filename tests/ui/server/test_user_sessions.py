@@ -131,7 +131,7 @@ async def test_who_comes_back_while_their_room_is_closed_gets_a_new_one_once_it_
 
 
 async def test_whatever_keeps_an_assistant_from_opening_is_told(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(PalimpsestError, match="cannot be opened: no space left"):
+    with pytest.raises(PalimpsestError, match="cannot be opened: the system refused it"):
         await house.users.enter(asking("nobody")).loading.ready()
     assert "a user session could not be opened" in caplog.text
 
