@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.config.words import say
+from assistant.models.wire.call_forms import Schemas
 from assistant.models.wire.event_lines import END_MARK, EventLines
-from assistant.models.wire.payloads import read_payload
+from assistant.models.wire.payloads import other_index, read_payload
 from assistant.models.wire.pieces import (
     AnswerEnd,
     AnswerText,
@@ -23,9 +26,10 @@ from assistant.models.wire.pieces import (
     WholeCall,
 )
 from assistant.models.wire.wire_calls import CallAssembly
-from assistant.models.wire.written_calls import Schemas
 from assistant.models.wire.written_text import Opening, Retraction, WrittenText
 
+_LONGEST_LITERAL = 100_000
+_QUOTE_CHARS = 300
 RegularPiece = AnswerText | ThoughtText | Retraction | ServerFailure
 
 
@@ -66,13 +70,16 @@ class AnswerReader:
     def __init__(self, schemas: Schemas, habits: ReadingHabits) -> None:
         self._lines = EventLines()
         self._written = WrittenText(schemas, habits.opening, reads_calls=habits.reads_calls)
-        self._assembly = CallAssembly(schemas.keys())
+        self._assembly = CallAssembly(schemas)
         self._usage: TokenUsage | None = None
         self._extras: dict[str, object] = {}
         self._thought_field = ""
         self._unread: list[str] = []
         self._reason: EndReason | None = None
         self._is_marked_done = False
+        self._others: list[Piece] = []
+        self._said: dict[type[Piece], str] = {AnswerText: "", ThoughtText: ""}
+        self._odd_words = ""
         self._has_said = False
         self._odd_events = 0
         self.call_chars = 0
@@ -85,10 +92,13 @@ class AnswerReader:
     def close(self) -> list[RegularPiece]:
         """What the end of the response settles."""
         pieces = self._read(self._lines.close())
+        if not (self._has_said or pieces) and self._assembly.is_empty:
+            # A server that counts its answers from 1.
+            pieces += [regular for piece in self._others for regular in self._take(piece)]
         pieces += self._written.close()
         self._has_said = self._has_said or bool(pieces)
         if not self._has_said and self._odd_events and not self._written.calls and self._assembly.is_empty:
-            pieces.append(ServerFailure(say("models", "unreadable")))
+            pieces.append(ServerFailure(self._odd_words or say("models", "unreadable")))
         return pieces
 
     @property
@@ -123,10 +133,13 @@ class AnswerReader:
             if event == END_MARK:
                 self._is_marked_done = True
                 continue
-            try:
-                value = json.loads(event)
-            except (ValueError, RecursionError):
+            value = _decoded(event)
+            if value is None:
                 self._odd_events += 1
+                self._odd_words = self._odd_words or _words_of(event)
+                continue
+            if index := other_index(value):
+                self._others += read_payload(value, index)
                 continue
             for piece in read_payload(value):
                 pieces += self._take(piece)
@@ -135,11 +148,12 @@ class AnswerReader:
 
     def _take(self, piece: Piece) -> list[RegularPiece]:
         match piece:
-            case AnswerText(text=text):
-                return list(self._written.feed(text))
+            case AnswerText():
+                return list(self._written.feed(self._unsaid(piece)))
             case ThoughtText(field=field):
                 self._thought_field = field
-                return [piece]
+                text = self._unsaid(piece)
+                return [ThoughtText(text, field)] if text else []
             case ServerFailure():
                 return [piece]
             case CallDelta():
@@ -155,6 +169,13 @@ class AnswerReader:
                 self._unread.append(kind)
         return []
 
+    def _unsaid(self, piece: AnswerText | ThoughtText) -> str:
+        """The text without what was said before, where all of it is said once more."""
+        before = self._said[type(piece)]
+        text = piece.text.removeprefix(before) if piece.is_whole else piece.text
+        self._said[type(piece)] = before + text
+        return text
+
     def _attach(self, fields: dict[str, object]) -> None:
         """Put later lists behind earlier ones and later text behind earlier text; the rest is replaced."""
         for name, value in fields.items():
@@ -165,3 +186,23 @@ class AnswerReader:
                 self._extras[name] = before + value
             else:
                 self._extras[name] = value
+
+
+def _decoded(event: str) -> object:
+    """The value of an event, also where it is written as Python writes it; None where it is none."""
+    try:
+        return json.loads(event)
+    except (ValueError, RecursionError):
+        pass
+    if event.startswith(("{'", "[{'")) and len(event) < _LONGEST_LITERAL:
+        try:
+            return ast.literal_eval(event)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            pass
+    return None
+
+
+def _words_of(event: str) -> str:
+    """What a server says in plain words in place of an answer; empty where it is something broken."""
+    words = " ".join(event.split())
+    return words[:_QUOTE_CHARS] if re.match(r"[\w\"'*(]", words) and " " in words else ""

@@ -7,8 +7,11 @@ content as text or as a list of parts, thinking under each name in use, errors a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from assistant.models.wire.other_protocols import as_openai
 from assistant.models.wire.pieces import (
     AnswerEnd,
     AnswerText,
@@ -21,14 +24,19 @@ from assistant.models.wire.pieces import (
     TokenUsage,
     UnreadPart,
 )
+from assistant.models.wire.server_failures import failure_in, failure_in_choice
 
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought", "thoughts")
 _TEXT_FIELDS = ("content", "text", "output_text", "response", "answer")
 _THOUGHT_PARTS = ("thinking", "reasoning", "thought", "reasoning_content", "redacted_thinking")
 _CALL_PARTS = ("tool_use", "tool_call", "function_call", "function")
 _ARGUMENT_FIELDS = ("arguments", "parameters", "args", "input")
-_CALL_FIELDS = {"index", "id", "type", "function", "name", *_ARGUMENT_FIELDS}
+_CALL_FIELDS = {"index", "id", "call_id", "status", "type", "function", "custom", "name", *_ARGUMENT_FIELDS}
 _EXTRA_FIELDS = ("reasoning_details", "extra_content", "thought_signature", "signature", "reasoning_signature")
+_REASON_FIELDS = ("finish_reason", "done_reason", "stop_reason", "finishReason", "stopReason")
+_MESSAGE_FIELDS = (*_THOUGHT_FIELDS, *_TEXT_FIELDS, "refusal", "tool_calls", "function_call")
+_REPEATABLE = AnswerText | ThoughtText | CallDelta
+_THOUGHT_TAG = re.compile(r"</?(?:thought|think|thinking)>")
 _REASONS: dict[str, EndReason] = {
     "length": "length",
     "max_tokens": "length",
@@ -47,46 +55,89 @@ _REASONS: dict[str, EndReason] = {
 }
 
 
-def read_payload(value: object) -> list[Piece]:
-    """What the value says, in order; empty for what says nothing."""
+def read_payload(value: object, wanted_index: int = 0) -> list[Piece]:
+    """What the value says, in order; empty for what says nothing. `wanted_index`: which of several answers is meant."""
     if isinstance(value, str):
         return [ServerFailure(value)] if value.strip() else []
     if isinstance(value, list):
-        return [piece for item in value for piece in read_payload(item)]
+        return [piece for item in value for piece in read_payload(item, wanted_index)]
     if not isinstance(value, dict):
         return []
-    if failure := _failure(value):
+    if failure := failure_in(value):
         return [failure]
-    pieces = list(_choice_pieces(_choice(value)))
-    usage = _usage(value)
+    outer, value = value, as_openai(value)
+    choice = _choice(value, wanted_index)
+    if failure := failure_in(value) or failure_in_choice(choice):
+        return [failure]
+    pieces = list(_choice_pieces(choice))
+    if pieces and _is_complete(outer) and not any(isinstance(piece, AnswerEnd) for piece in pieces):
+        pieces.append(AnswerEnd("stop"))
+    usage = _usage(value) or _usage(choice)
     return [*pieces, usage] if usage else pieces
 
 
-def _choice(value: Mapping[str, object]) -> Mapping[str, object]:
-    """The first answer of the value; the value itself where it has no list of them."""
-    choices = value.get("choices")
+def _is_complete(value: Mapping[str, object]) -> bool:
+    """True for a whole answer in one value, which needs no word that it is over."""
+    return value.get("object") in ("chat.completion", "text_completion") or value.get("success") is True
+
+
+def other_index(value: object) -> int:
+    """The number of the answer in a value that has none numbered 0; 0 for every other value."""
+    choices = _answers(value.get("choices")) if isinstance(value, dict) else []
+    indexes = [_index(choice) or 0 for choice in choices]
+    return min(indexes, default=0)
+
+
+def _choice(value: Mapping[str, object], wanted_index: int) -> Mapping[str, object]:
+    """The answer of the value that is meant; the value itself where it has no list of them."""
+    if "choices" not in value:
+        return value
+    answers = _answers(value["choices"])
+    return next((choice for choice in answers if _index(choice) in (wanted_index, None)), {})
+
+
+def _answers(choices: object) -> list[Mapping[str, object]]:
     if isinstance(choices, dict):
-        choices = [choices]
-    if isinstance(choices, list):
-        answers = [choice for choice in choices if isinstance(choice, dict)]
-        first = [choice for choice in answers if choice.get("index") in (0, None)]
-        return first[0] if first else answers[0] if answers and "index" not in answers[0] else {}
-    return value if "choices" not in value else {}
+        # One answer in place of a list of them, or one under each number.
+        choices = list(choices.values()) if choices and all(str(name).isdigit() for name in choices) else [choices]
+    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+
+
+def _index(choice: Mapping[str, object]) -> int | None:
+    index = choice.get("index")
+    if isinstance(index, str) and index.isdigit():
+        return int(index)
+    return index if isinstance(index, int) else None
 
 
 def _choice_pieces(choice: Mapping[str, object]) -> Iterable[Piece]:
-    said = [part for part in (choice.get("delta"), choice.get("message")) if isinstance(part, dict)]
-    for part in said:
-        yield from _message_pieces(part)
-    if not said:
-        yield from _message_pieces(choice)
-    if said and isinstance(choice.get("text"), str):
-        yield AnswerText(str(choice["text"]))
+    """What a delta or a message says, and what stands beside it in the answer; what both say is said once."""
+    delta, message = (_message_of(choice.get(name)) for name in ("delta", "message"))
+    beside = {name: choice[name] for name in _MESSAGE_FIELDS if choice.get(name)}
+    # A message behind the deltas says all of the answer once more.
+    is_whole = bool(message) and isinstance(choice.get("finish_reason"), str) and choice["finish_reason"] != ""
+    said = {**beside, **_given(message), **_given(delta)} if message or delta else dict(choice)
+    for piece in _message_pieces(said):
+        is_from_message = is_whole and not _given(delta)
+        yield replace(piece, is_whole=True) if is_from_message and isinstance(piece, _REPEATABLE) else piece
     if reason := _end_reason(choice):
         yield AnswerEnd(reason)
 
 
+def _message_of(value: object) -> Mapping[str, object]:
+    if isinstance(value, str):
+        return {"content": value}
+    return value if isinstance(value, dict) else {}
+
+
+def _given(message: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in message.items() if value not in (None, "", [], {}) and name != "role"}
+
+
 def _message_pieces(message: Mapping[str, object]) -> Iterable[Piece]:
+    if _is_thought(message):
+        yield ThoughtText(_THOUGHT_TAG.sub("", _plain_text(message.get("content"))))
+        return
     yield from _thoughts(message)
     for name in _TEXT_FIELDS:
         pieces = list(_content_pieces(message.get(name)))
@@ -103,6 +154,13 @@ def _message_pieces(message: Mapping[str, object]) -> Iterable[Piece]:
     extras = {name: message[name] for name in _EXTRA_FIELDS if message.get(name)}
     if extras:
         yield MessageExtras(extras)
+
+
+def _is_thought(message: Mapping[str, object]) -> bool:
+    """True where Google marks all of it as thinking."""
+    extra = message.get("extra_content")
+    marks = extra.get("google") if isinstance(extra, dict) else None
+    return isinstance(marks, dict) and marks.get("thought") is True
 
 
 def _thoughts(message: Mapping[str, object]) -> Iterable[Piece]:
@@ -164,6 +222,8 @@ def _plain_text(value: object) -> str:
 def _calls(message: Mapping[str, object]) -> Iterable[CallDelta]:
     given = message.get("tool_calls")
     value = _parsed(given) if isinstance(given, str) else given
+    if isinstance(value, dict) and value and all(str(name).isdigit() for name in value):
+        value = list(value.values())
     calls = value if isinstance(value, list) else [value]
     for place, call in enumerate(calls):
         if isinstance(call, dict):
@@ -174,7 +234,9 @@ def _calls(message: Mapping[str, object]) -> Iterable[CallDelta]:
 
 
 def _call(call: Mapping[str, object], place: int | None) -> CallDelta:
-    function = call.get("function")
+    function = call.get("function") or call.get("custom")
+    if isinstance(function, str) and isinstance(read := _parsed(function), dict):
+        function = read
     inner = function if isinstance(function, dict) else call
     name = function if isinstance(function, str) else inner.get("name")
     arguments = next((inner[field] for field in _ARGUMENT_FIELDS if inner.get(field) is not None), None)
@@ -186,7 +248,7 @@ def _call(call: Mapping[str, object], place: int | None) -> CallDelta:
         extras |= {key: value for key, value in inner.items() if key not in _CALL_FIELDS and value is not None}
     return CallDelta(
         index=index if isinstance(index, int) and not isinstance(index, bool) else place,
-        call_id=str(call.get("id") or call.get("tool_call_id") or call.get("call_id") or ""),
+        call_id=str(call.get("call_id") or call.get("id") or call.get("tool_call_id") or ""),
         name=name if isinstance(name, str) else "",
         arguments=arguments,
         extras=extras,
@@ -194,10 +256,17 @@ def _call(call: Mapping[str, object], place: int | None) -> CallDelta:
 
 
 def _end_reason(choice: Mapping[str, object]) -> EndReason | None:
-    reason = choice.get("finish_reason") or choice.get("done_reason") or choice.get("stop_reason")
+    reason = next((choice[name] for name in _REASON_FIELDS if choice.get(name)), None)
     if isinstance(reason, str) and reason.lower() not in ("", "null", "none"):
         return _REASONS.get(reason.lower(), "stop")
-    return "stop" if choice.get("done") is True or reason is not None and not isinstance(reason, str) else None
+    return (
+        "stop"
+        if choice.get("done") is True
+        or choice.get("stop") is True
+        or reason is not None
+        and not isinstance(reason, str)
+        else None
+    )
 
 
 def _usage(value: Mapping[str, object]) -> TokenUsage | None:
@@ -207,7 +276,8 @@ def _usage(value: Mapping[str, object]) -> TokenUsage | None:
     counts = found if isinstance(found, dict) else value
     given = _count(counts, "prompt_tokens", "input_tokens", "prompt_eval_count")
     written = _count(counts, "completion_tokens", "output_tokens", "eval_count")
-    if given is None or written is None:
+    # Servers that do not count say 0; no request is empty.
+    if not given or written is None:
         return None
     details = counts.get("prompt_tokens_details")
     nested = _count(details, "cached_tokens") if isinstance(details, dict) else None
@@ -221,63 +291,6 @@ def _count(counts: Mapping[str, object], *names: str) -> int | None:
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
             return int(value)
     return None
-
-
-def _failure(value: Mapping[str, object]) -> ServerFailure | None:
-    """The error a value tells of, by every name in use; a value with an answer tells of none."""
-    error = value.get("error") or value.get("errors")
-    if isinstance(error, list):
-        error = error[0] if error else None
-    status = _status(value)
-    if isinstance(error, str):
-        return ServerFailure(_longer(error, value), status)
-    if isinstance(error, dict):
-        message = _error_text(error) or json.dumps(error, ensure_ascii=False)
-        return ServerFailure(message, _status(error) or status, _code(error))
-    has_answer = any(value.get(name) for name in ("choices", "message", "response", "usage"))
-    says_error = value.get("object") == "error" or value.get("type") == "error"
-    if says_error or (not has_answer and ("detail" in value or _is_error_code(value))):
-        return ServerFailure(_error_text(value) or json.dumps(value, ensure_ascii=False), status, _code(value))
-    if isinstance(value.get("message"), str) and "choices" not in value and "content" not in value:
-        return ServerFailure(str(value["message"]), status, _code(value))
-    return None
-
-
-def _longer(error: str, value: Mapping[str, object]) -> str:
-    """The plain error, with the sentence beside it where there is one."""
-    message = value.get("message")
-    return f"{error}: {message}" if isinstance(message, str) and message != error else error
-
-
-def _error_text(error: Mapping[str, object]) -> str:
-    for name in ("message", "detail", "msg", "error_msg", "error_message", "error", "reason"):
-        value = error.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, dict) and (text := _error_text(value)):
-            return text
-        if isinstance(value, list) and value:
-            return json.dumps(value, ensure_ascii=False)
-    return ""
-
-
-def _code(error: Mapping[str, object]) -> str:
-    code = error.get("code") or error.get("type") or error.get("error_code")
-    return code if isinstance(code, str) else ""
-
-
-def _status(error: Mapping[str, object]) -> int:
-    for name in ("code", "status", "status_code", "http_status"):
-        value = error.get(name)
-        if isinstance(value, str) and value.isdigit():
-            value = int(value)
-        if isinstance(value, int) and 400 <= value < 600:
-            return value
-    return 0
-
-
-def _is_error_code(value: Mapping[str, object]) -> bool:
-    return bool(_status(value)) or bool(value.get("error_code")) or bool(value.get("error_msg"))
 
 
 def _parsed(text: str) -> object:

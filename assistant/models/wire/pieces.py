@@ -10,28 +10,37 @@ EndReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """More of the answer."""
+    """More of the answer; `is_whole` where it may be all of it once more, behind its pieces."""
 
     text: str
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtText:
-    """More of the model's thinking; `field` is the name it came under, empty where it was written in tags."""
+    """More of the model's thinking; `field` is the name it came under, empty where it was written in tags.
+
+    `is_whole` where it may be all of it once more, behind its pieces.
+    """
 
     text: str
     field: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallDelta:
-    """A part of a tool call; `arguments` is a piece of JSON text or a JSON value, `extras` what goes back with it."""
+    """A part of a tool call; `arguments` is a piece of JSON text or a JSON value, `extras` what goes back with it.
+
+    `is_whole` where it may be a call once more, behind its parts.
+    """
 
     index: int | None = None
     call_id: str = ""
     name: str = ""
     arguments: object = None
     extras: dict[str, object] = field(default_factory=dict[str, object])
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import ast
-import json
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from assistant.models.wire.argument_text import arguments_text, as_object, objects_in, unwrapped
 from assistant.models.wire.pieces import CallDelta, WholeCall
+
+_MARK = re.compile(r"<[|｜].*", re.DOTALL)
 
 
 class CallAssembly:
-    """The calls of one answer as their parts come in. `tool_names` are those on offer; empty where none is known."""
+    """The calls of one answer as their parts come in. `schemas` are those of the tools on offer, by name."""
 
-    def __init__(self, tool_names: Collection[str] = ()) -> None:
-        self._names = frozenset(tool_names)
+    def __init__(self, schemas: Mapping[str, Mapping[str, object]] | None = None) -> None:
+        self._schemas = schemas or {}
+        self._names = frozenset(self._schemas)
         self._calls: list[_Call] = []
 
     @property
@@ -24,6 +27,8 @@ class CallAssembly:
 
     def add(self, delta: CallDelta) -> None:
         """Put the part where it belongs."""
+        if delta.is_whole and any(_is_same_call(call, delta) for call in self._calls):
+            return
         call = self._target(delta)
         if call is None:
             call = _Call(delta.index)
@@ -41,10 +46,18 @@ class CallAssembly:
 
     def whole(self) -> list[WholeCall]:
         """Every call in order; one that never got a name is left out."""
+        return [whole for call in self._calls if call.name for whole in self._calls_of(call)]
+
+    def _calls_of(self, call: _Call) -> list[WholeCall]:
+        """The call; several where a server put the arguments of several behind one another."""
+        name = tool_meant(call.name, self._names)
+        written = arguments_text(call.arguments)
+        texts = [written] if as_object(written) is not None else objects_in(written) or [written]
+        schema = self._schemas.get(name, {})
+        first, *others = [unwrapped(text, schema, name) for text in texts]
         return [
-            WholeCall(call.call_id, call.name, arguments_text(call.arguments), call.extras)
-            for call in self._calls
-            if call.name
+            WholeCall(call.call_id, name, first, call.extras),
+            *(WholeCall("", name, text) for text in others),
         ]
 
     def _target(self, delta: CallDelta) -> _Call | None:
@@ -93,63 +106,21 @@ class CallAssembly:
         return name if name in self._names else name + more
 
 
-def arguments_text(pieces: list[object]) -> str:
-    """The pieces as the text of one JSON object; where none comes of them, as they came.
-
-    Read too: an object instead of its text, text that was encoded twice, an empty object before the real one, the whole
-    repeated at the end or with each piece, quotes of Python instead of JSON's.
-    """
-    texts = [piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False) for piece in pieces]
-    objects = [piece for piece in pieces if isinstance(piece, dict)]
-    if objects and len(objects) == len(pieces):
-        merged: dict[object, object] = {}
-        for piece in objects:
-            merged |= piece
-        return json.dumps(merged, ensure_ascii=False)
-    joined = "".join(texts)
-    full = [text for text in texts if text.strip() not in ("{}", "null")]
-    candidates = (joined, "".join(full), *(texts[-1:] if len(texts) > 1 else ()), "".join(texts[:-1]))
-    for candidate in candidates:
-        if (read := _as_object(candidate)) is not None and (read != "{}" or not full):
-            return read
-    return joined if joined.strip() not in ("", "null") else "{}"
+def tool_meant(name: str, names: Collection[str]) -> str:
+    """The tool on offer that a name means, which servers and models dress up; the name itself where it means none."""
+    if name in names or not names:
+        return name
+    bare = _MARK.sub("", name).strip(" \t\r\n`'\"()")
+    bare = re.sub(r":\d+$", "", bare)
+    for candidate in (bare, *(bare.rpartition(mark)[2] for mark in (".", ":", "/"))):
+        alike = [known for known in names if _plain(known) == _plain(candidate)]
+        if candidate in names or len(alike) == 1:
+            return candidate if candidate in names else alike[0]
+    return name
 
 
-def _as_object(text: str) -> str | None:
-    """The text of the JSON object this is, unwrapped; None where it is none."""
-    stripped = text.strip()
-    if stripped in ("", "null", "None", '""'):
-        return "{}"
-    for _ in range(3):
-        value = _decoded(stripped)
-        if isinstance(value, dict):
-            # What came as proper JSON is kept to the letter.
-            return stripped if _is_strict(stripped) else json.dumps(value, ensure_ascii=False)
-        if not isinstance(value, str):
-            break
-        stripped = value.strip()
-    return None
-
-
-def _decoded(text: str) -> object:
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        pass
-    if text.startswith("{'") and len(text) < 100_000:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            pass
-    return None
-
-
-def _is_strict(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _plain(name: str) -> str:
+    return re.sub(r"[-. ]", "_", name.lower())
 
 
 @dataclass(slots=True)
@@ -166,12 +137,16 @@ class _Call:
     @property
     def is_complete(self) -> bool:
         """True once its arguments are a JSON object."""
-        return bool(self.arguments) and _as_object(arguments_text(self.arguments)) is not None
+        return bool(self.arguments) and as_object(arguments_text(self.arguments)) is not None
 
     @property
     def is_empty_object(self) -> bool:
         """True while all that came of its arguments is an empty object."""
         return bool(self.arguments) and arguments_text(self.arguments) == "{}"
+
+
+def _is_same_call(call: _Call, delta: CallDelta) -> bool:
+    return delta.name == call.name and arguments_text([delta.arguments]) == arguments_text(call.arguments)
 
 
 def _is_repetition(call: _Call, delta: CallDelta) -> bool:

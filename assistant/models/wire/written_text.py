@@ -7,17 +7,18 @@ A tag within code is text. What could still turn out to be a tag or a call is he
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.models.wire.call_forms import Schemas, WrittenCall
 from assistant.models.wire.pieces import AnswerText, ThoughtText
 from assistant.models.wire.written_calls import (
-    SECTIONS,
-    Schemas,
-    WrittenCall,
     may_become_call,
+    may_become_named_call,
     read_section,
     read_whole,
+    sections_of,
     split_last,
 )
 
@@ -31,14 +32,44 @@ _THOUGHT_TAGS = {
     "<thoughts>": "</thoughts>",
     "<reasoning>": "</reasoning>",
     "<seed:think>": "</seed:think>",
+    "<mm:think>": "</mm:think>",
+    "<scratchpad>": "</scratchpad>",
+    "<reflection>": "</reflection>",
+    "<internal_thoughts>": "</internal_thoughts>",
+    "<inner_thoughts>": "</inner_thoughts>",
     "◁think▷": "◁/think▷",
-    "[THINK]": "[/THINK]",
-    "<|START_THINKING|>": "<|END_THINKING|>",
+    "[think]": "[/think]",
+    "<|think|>": "<|/think|>",
+    "<|thinking|>": "<|/thinking|>",
+    "<|start_thinking|>": "<|end_thinking|>",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|channel>thought": "<channel|>",
     "<|channel|>analysis<|message|>": "<|end|>",
 }
-_CLOSINGS = tuple(dict.fromkeys(_THOUGHT_TAGS.values()))
-_DROPPED = ("<|channel|>final<|message|>", "<|start|>assistant", "<|START_RESPONSE|>", "<|END_RESPONSE|>")
-_CALL_OPENINGS = tuple(SECTIONS)
+"""What opens thinking, and what closes it, in small letters."""
+_CLOSINGS = tuple(closing for closing in dict.fromkeys(_THOUGHT_TAGS.values()) if closing != "<|end|>")
+_DROPPED = (
+    "<|channel|>final<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|start|>assistant",
+    "<|start_response|>",
+    "<|end_response|>",
+    "<|begin_of_solution|>",
+    "<|end_of_solution|>",
+    "<|begin_of_box|>",
+    "<|end_of_box|>",
+    "<|end|>",
+    "<|return|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+)
+"""Marks of a template that a server should have taken out."""
+_ANSWER_TAGS = ("<answer>", "</answer>")
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _THINKERS = re.compile(
     r"(?:^|[^a-z])r1(?:[^a-z0-9]|$)|qwq|think|reason|magistral|deepseek-r|glm-z|exaone-deep|marco-o1|skywork-o1",
     re.IGNORECASE,
@@ -70,6 +101,8 @@ class WrittenText:
         self._schemas = schemas
         self._opening = opening
         self._reads_calls = reads_calls and bool(schemas)
+        self._sections = sections_of(schemas) if self._reads_calls else {}
+        self._has_thought = False
         self._is_undecided = opening != "answer"
         self._held: list[str] = []
         self._closing = ""
@@ -100,7 +133,8 @@ class WrittenText:
         return [part for part in parts if isinstance(part, Retraction) or part.text]
 
     def _thought(self, is_end: bool) -> list[Part | Retraction]:
-        end = self._buffer.find(self._closing)
+        self._has_thought = True
+        end = self._buffer.translate(_ASCII_LOWER).find(self._closing)
         if end < 0:
             kept = 0 if is_end else _overlap(self._buffer, (self._closing,))
             thought, self._buffer = _cut(self._buffer, kept)
@@ -110,15 +144,20 @@ class WrittenText:
         return [ThoughtText(thought)]
 
     def _text(self, is_end: bool) -> list[Part | Retraction]:
-        marks = (*_THOUGHT_TAGS, *_CLOSINGS, *_DROPPED, *(_CALL_OPENINGS if self._reads_calls else ()))
+        # Behind a thought some models put their answer between tags as well.
+        answer_tags = _ANSWER_TAGS if self._has_thought else ()
+        marks = (*_THOUGHT_TAGS, *_CLOSINGS, *_DROPPED, *answer_tags, *self._sections)
         found = _first(self._buffer, marks)
         if found is None:
             return self._plain(is_end, marks)
         place, mark = found
+        if not is_end and _may_go_on(self._buffer[place:], mark, marks):
+            text, self._buffer = self._buffer[:place], self._buffer[place:]
+            return self._say(text)
         if self._is_code(place):
             text, self._buffer = self._buffer[: place + len(mark)], self._buffer[place + len(mark) :]
             return self._say(text)
-        if mark in SECTIONS and self._reads_calls:
+        if mark in self._sections:
             return self._section(place, mark, is_end)
         text, self._buffer = self._buffer[:place], self._buffer[place + len(mark) :]
         if mark in _THOUGHT_TAGS:
@@ -155,7 +194,7 @@ class WrittenText:
 
     def _section(self, place: int, mark: str, is_end: bool) -> list[Part | Retraction]:
         start = place + len(mark)
-        end = _first(self._buffer[start:], SECTIONS[mark]) if SECTIONS[mark] else None
+        end = _first(self._buffer[start:], self._sections[mark]) if self._sections[mark] else None
         if end is None and not is_end:
             text, self._buffer = self._buffer[:place], self._buffer[place:]
             return self._say(text)
@@ -169,11 +208,11 @@ class WrittenText:
 
     def _plain(self, is_end: bool, marks: tuple[str, ...]) -> list[Part | Retraction]:
         if is_end:
-            text, self._buffer = self._buffer, ""
+            text, self._buffer = self._buffer.removesuffix("</s>"), ""
             if self._reads_calls:
                 text = self._take_last_calls(text)
             return self._say(text)
-        kept = max(_overlap(self._buffer, marks), self._bare_call_chars())
+        kept = max(_overlap(self._buffer, (*marks, "</s>.")), self._bare_call_chars())
         text, self._buffer = _cut(self._buffer, kept)
         return self._say(text)
 
@@ -194,6 +233,8 @@ class WrittenText:
         """How many characters at the end could be a call without marks; it begins with a line."""
         if not self._reads_calls:
             return 0
+        if not self._answer and may_become_named_call(self._buffer, self._schemas):
+            return len(self._buffer)
         starts = [match.end() for match in re.finditer("\n", self._buffer)]
         if not self._answer or self._answer.endswith("\n"):
             starts.insert(0, 0)
@@ -220,6 +261,8 @@ class WrittenText:
 
 
 def _first(text: str, marks: tuple[str, ...]) -> tuple[int, str] | None:
+    """The first of the marks in a text, in letters of any size, and where it is; the longest where several are."""
+    text = text.translate(_ASCII_LOWER)
     found = [(place, -len(mark), mark) for mark in marks if (place := text.find(mark)) >= 0]
     if not found:
         return None
@@ -227,11 +270,19 @@ def _first(text: str, marks: tuple[str, ...]) -> tuple[int, str] | None:
     return place, mark
 
 
+def _may_go_on(text: str, mark: str, marks: tuple[str, ...]) -> bool:
+    """True where a text that begins with the mark may still become a longer one."""
+    small = text.translate(_ASCII_LOWER)
+    return any(len(other) > len(small) and other.startswith(small) for other in marks if other.startswith(mark))
+
+
 def _overlap(text: str, marks: tuple[str, ...]) -> int:
     """How many characters at the end of the text are the beginning of a mark."""
+    text = text.translate(_ASCII_LOWER)
     longest = max(map(len, marks), default=1)
+    firsts = {mark[0] for mark in marks}
     for length in range(min(len(text), longest - 1), 0, -1):
-        if any(mark.startswith(text[-length:]) for mark in marks):
+        if text[-length] in firsts and any(mark.startswith(text[-length:]) for mark in marks):
             return length
     return 0
 

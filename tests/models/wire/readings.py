@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 
 from assistant.models.wire.answer_reader import AnswerReader, AnswerSummary, ReadingHabits
+from assistant.models.wire.call_forms import Schemas
 from assistant.models.wire.pieces import AnswerText, ServerFailure, ThoughtText, WholeCall
-from assistant.models.wire.written_calls import Schemas
 from assistant.models.wire.written_text import Opening, Retraction
 
 TOOLS: Schemas = {
