@@ -9,7 +9,7 @@ import inspect
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from assistant.ui.server.user_sessions import UserSessions
 
 _FIRST_PAGE_WAIT_SECONDS = 2.0
+_NETWORK_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file", "ssl_cert_dir")
 _PORTS = range(7860, 7960)
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
 
@@ -56,9 +57,20 @@ def import_gradio() -> None:
     os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"
     inspect.getfile = getfile
     try:
-        importlib.import_module("gradio")
+        with _without_network_variables():
+            importlib.import_module("gradio")
     finally:
         inspect.getfile = real
+
+
+@contextlib.contextmanager
+def _without_network_variables() -> Generator[None]:
+    """Meanwhile no proxy and no certificate is set: Gradio makes clients that no page uses, and fails over them."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in _NETWORK_VARIABLES}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -66,3 +67,26 @@ print([name for name in ("agentscope", "chromadb", "tiktoken") if name in sys.mo
 """
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
     assert (finished.stdout.strip(), finished.returncode) == ("[]", 0), finished.stderr
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"ALL_PROXY": "socks5://127.0.0.1:9"},
+        {"HTTP_PROXY": "not a proxy", "https_proxy": "ftp:/x"},
+        {"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": "::1,[::1,fd00::/8,;;"},
+        {"SSL_CERT_FILE": "/no/such/file.pem"},
+    ],
+)
+def test_the_page_depends_on_no_proxy_and_no_certificate(variables: dict[str, str]) -> None:
+    code = """
+import os
+from assistant.ui.page import import_gradio
+import_gradio()
+print(*(os.environ.get(name) for name in os.environ["NAMES"].split()))
+"""
+    environment = {**os.environ, **variables, "NAMES": " ".join(variables)}
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100, env=environment
+    )
+    assert (finished.stdout.strip(), finished.returncode) == (" ".join(variables.values()), 0), finished.stderr
