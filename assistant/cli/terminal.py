@@ -20,6 +20,7 @@ from assistant.messages.events import (
     TurnFinished,
     TurnStarted,
 )
+from assistant.text.visible_text import as_it_runs, split_for_reading, with_visible_controls
 
 if TYPE_CHECKING:
     # What works on a home without a model starts without the agent: it is most of the time of a start.
@@ -39,7 +40,7 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
             note = say("cli", "full_text_at", artifact_id=event.artifact_id) if event.artifact_id else ""
             return f"  {event.state}{note}: {_short(event.output)}\n"
         case ApprovalRequested():
-            return f"\n? {_short(event.reason)}\n{printable(event.preview)}\n"
+            return f"\n? {_short(event.reason)}\n{_whole(event)}\n"
         case ContextCompressed():
             how = say("cli", "by_digest") if event.fallback else ""
             return say(
@@ -92,6 +93,15 @@ def preview_text(preview: CompactionPreview) -> str:
         return preview.reason
     head = say("cli", "preview", folded=preview.folded_tokens, before=preview.previous_tokens, turns=preview.kept_turns)
     return "\n".join([head, *(f"{item.tokens:>7,}  {item.label}: {_short(item.text)}" for item in preview.folded)])
+
+
+def _whole(event: ApprovalRequested) -> str:
+    """All that is to be allowed; where it is long, how long it is stands last, beside the question."""
+    is_diff = event.name in ("Write", "Edit")
+    lines = with_visible_controls(event.preview).split("\n") if is_diff else as_it_runs(event.preview)
+    shown = printable("\n".join(lines))
+    is_long = bool(split_for_reading(lines).rest)
+    return shown + say("cli", "how_long", lines=len(lines), chars=len(event.preview)) if is_long else shown
 
 
 def _short(text: str) -> str:

@@ -8,12 +8,14 @@ from typing import Literal
 from markupsafe import Markup
 
 from assistant.config.words import say
+from assistant.text.visible_text import split_for_reading, with_visible_controls
 from assistant.ui.cards import card
-from assistant.ui.safe_text import with_visible_controls
 
 DiffKind = Literal["plus", "minus", "hunk", "same"]
 _MAX_LINES = 200
 _MAX_LINE_CHARS = 2_000
+# More than a preview has: nothing that is to be allowed is cut here.
+_WHOLE_MAX_LINES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,17 @@ def diff_lines(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False
 def diff_html(diff: str, max_lines: int = _MAX_LINES, *, is_whole: bool = False) -> Markup:
     """A unified diff as a card part."""
     return card("diff_lines", lines=diff_lines(diff, max_lines, is_whole=is_whole))
+
+
+def whole_diff_html(diff: str, fold_id: str) -> Markup:
+    """A unified diff with every line of it: of a long one the rest has to be opened."""
+    lines = diff_lines(diff, _WHOLE_MAX_LINES, is_whole=True)
+    part = split_for_reading([line.text for line in lines])
+    head = card("diff_lines", lines=lines[: len(part.head)])
+    if not part.rest:
+        return head
+    rest = card("diff_lines", lines=lines[len(part.head) :])
+    return head + card("rest", body=rest, lines=len(part.rest), chars=part.rest_chars, fold_id=fold_id)
 
 
 def added_and_removed(diff: str) -> tuple[int, int]:

@@ -35,6 +35,22 @@ def test_a_risky_call_waits_for_the_person(
     assert list(newest(assistant).answers.values()) == [button == "Allow once"]
 
 
+def test_a_rest_that_is_closed_opens_before_anything_is_allowed(chat: Chat, assistant: FakeAssistant) -> None:
+    chat.say("approve it")
+    approval = chat.page.locator(".p-approval")
+    approval.wait_for()
+    # What the card draws behind a command that is too long to be seen at once.
+    approval.evaluate(
+        """card => card.querySelector(".p-note").insertAdjacentHTML(
+            "beforebegin", '<details class="p-rest"><summary>381 more lines</summary><pre>curl</pre></details>')"""
+    )
+    chat.page.get_by_role("button", name="Allow once").click()
+    expect(approval.locator("details.p-rest[open]")).to_have_count(1)
+    assert newest(assistant).answers == {}
+    chat.page.get_by_role("button", name="Allow once").click()
+    expect(chat.page.locator("#chat")).to_contain_text("You allowed this once")
+
+
 def test_an_approval_waits_through_a_reload(chat: Chat) -> None:
     chat.say("approve it")
     chat.page.locator(".p-approval").wait_for()

@@ -38,7 +38,11 @@ from assistant.messages.events import (
         ),
         (
             ApprovalRequested("c", "Bash", "{}", "rm -r x\x1b[1A", "It runs a command."),
-            "\n? It runs a command.\nrm -r x[1A\n",
+            "\n? It runs a command.\nrm -r x⟨U+001B⟩[1A\n",
+        ),
+        (
+            ApprovalRequested("c", "Bash", "{}", f"ls{chr(10) * 50}sh", "It runs a command."),
+            "\n? It runs a command.\nls⏎\n" + "⏎\n" * 49 + "sh\n(51 lines, 54 characters)\n",
         ),
         (CompactionUndone("k", 12), "\n↶ compaction taken back: 12 messages are in the context again\n"),
         (MemoryChanged("USER.md", "flush", "", "1"), "\n✎ USER.md changed by flush\n"),

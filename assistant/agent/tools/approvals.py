@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assistant.agent.tools.other_homes import HomesBeside
 from assistant.agent.tools.shell_words import CommandWord, reading_words
 from assistant.config.words import say
-from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
+from assistant.storage.workspace import SECRET_FILES
 
 Behavior = Literal["allow", "ask", "deny"]
 Refusal = Literal[
@@ -24,6 +25,8 @@ Refusal = Literal[
     "secret_reading",
     "secret_writing",
     "secret_command",
+    "other_homes",
+    "too_large",
     "special_reading",
     "special_writing",
 ]
@@ -40,6 +43,8 @@ _SECRET_WORD = re.compile(
     r"(^|[^\w.-])(\.env|mcp\.json)($|[^\w.-])|/proc/[^\s/]+/(?:task/[^\s/]+/)?(?:environ|mem|maps)\b",
     re.IGNORECASE,
 )
+MAX_SHOWN_CHARS, MAX_SHOWN_LINES = 1_000_000, 20_000
+"""A text that is longer than this cannot be read before it is allowed, so it is not asked about."""
 _PROCESS_PATH = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem|maps|cmdline|auxv|stack)\b.*")
 """What shows the keys and the memory of a running program."""
 
@@ -78,12 +83,21 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     if tool in READING_TOOLS:
         return _judge_reading(arguments.get(READING_TOOLS[tool]) or ".", rules)
     if tool in WRITING_TOOLS:
-        return _judge_writing(arguments.get(WRITING_TOOLS[tool]), rules)
+        return _judge_writing(arguments, arguments.get(WRITING_TOOLS[tool]), rules)
     if tool == "Bash":
         return _judge_command(str(arguments.get("command", "")), rules)
     if rules.mode == "read-only":
         return _deny("only_reading", tool)
     return Verdict("ask", say("agent", "ask_outside_tool", tool=tool))
+
+
+def with_whole_path(tool: str, arguments: Mapping[str, object], rules: Rules) -> dict[str, object]:
+    """The arguments with the path that the tool will use: a relative one starts where commands start."""
+    name = "file_path"
+    path = arguments.get(name)
+    if tool not in ("Read", "Write", "Edit") or not isinstance(path, str):
+        return dict(arguments)
+    return {**arguments, name: os.path.join(rules.start_folder, path)}  # noqa: PTH118
 
 
 def _deny(refusal: Refusal, subject: str = "") -> Verdict:
@@ -103,7 +117,7 @@ def _judge_reading(name: object, rules: Rules) -> Verdict:
     return Verdict("ask", say("agent", "ask_reading_outside", path=path))
 
 
-def _judge_writing(name: object, rules: Rules) -> Verdict:
+def _judge_writing(arguments: Mapping[str, object], name: object, rules: Rules) -> Verdict:
     path = _resolve(name, rules)
     if path is None:
         return _deny("no_path")
@@ -113,12 +127,21 @@ def _judge_writing(name: object, rules: Rules) -> Verdict:
         return _deny("special_writing", path.name)
     if rules.mode == "read-only":
         return _deny("only_reading_files")
+    if any(_is_too_large(text) for text in arguments.values() if isinstance(text, str)):
+        return _deny("too_large")
     key = "ask_writing_inside" if _is_inside(path, rules) else "ask_writing_outside"
     return Verdict("ask", say("agent", key, path=path))
 
 
 def _judge_command(command: str, rules: Rules) -> Verdict:
     words = reading_words(command)
+    if _is_too_large(command):
+        return _deny("too_large")
+    others = HomesBeside(rules.home)
+    if others.is_named_in(command, rules.start_folder) or any(
+        _lists_others(word, others, rules) for word in words or ()
+    ):
+        return _deny("other_homes")
     if _SECRET_WORD.search(command) or any(_names_secret(word, rules) for word in words or ()):
         return _deny("secret_command")
     if words is not None and all(_is_readable(word, rules) for word in words):
@@ -131,6 +154,15 @@ def _judge_command(command: str, rules: Rules) -> Verdict:
 def _names_secret(word: CommandWord, rules: Rules) -> bool:
     path = _resolve(word.text, rules)
     return path is not None and _is_secret(path, rules)
+
+
+def _is_too_large(text: str) -> bool:
+    return len(text) > MAX_SHOWN_CHARS or text.count("\n") > MAX_SHOWN_LINES
+
+
+def _lists_others(word: CommandWord, others: HomesBeside, rules: Rules) -> bool:
+    path = _resolve(word.text, rules) if word.is_listed_deep else None
+    return path is not None and others.is_below(path)
 
 
 def _is_readable(word: CommandWord, rules: Rules) -> bool:
@@ -162,7 +194,7 @@ def _is_secret(path: Path, rules: Rules) -> bool:
     """True for the names of secret files anywhere, for those of the home under any other name, and for other homes."""
     if _PROCESS_PATH.fullmatch(path.as_posix()):
         return True
-    if path.name.lower() in SECRET_FILES or path.is_relative_to(os.path.realpath(rules.home / OTHER_HOMES)):
+    if path.name.lower() in SECRET_FILES or HomesBeside(rules.home).has(path):
         return True
     secrets = (rules.home / name for name in SECRET_FILES)
     return os.path.exists(path) and any(secret.exists() and path.samefile(secret) for secret in secrets)  # noqa: PTH110

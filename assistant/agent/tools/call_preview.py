@@ -10,8 +10,10 @@ from assistant.config.words import say
 from assistant.text.diff import diff_hunks
 from assistant.text.line_ends import with_newlines
 
-_MAX_LINES = 2_000
-_MAX_LINE_CHARS = 4_000
+_MAX_ADDED = 20_000
+"""Only an edit of very many places adds more lines; each of those shows the same change."""
+_MAX_OTHERS = 4_000
+"""Of the lines that go or stay; all that is written is shown."""
 _CONTEXT_LINES = 3
 _NO_NEWLINE = "\\ No newline at end of file"
 
@@ -49,7 +51,7 @@ def _diff(path: Path, before: str, after: str) -> str:
     if not changed:
         return say("agent", "no_change")
     header = [f"--- {path} (now)", f"+++ {path} (after)"]
-    return "\n".join([*header, *_capped([_shortened(line) for line in changed])])
+    return "\n".join([*header, *_capped(changed)])
 
 
 def _lines(text: str) -> list[str]:
@@ -60,13 +62,16 @@ def _lines(text: str) -> list[str]:
     return lines[:-1] if not lines[-1] else [*lines[:-1], f"{lines[-1]}\n{_NO_NEWLINE}"]
 
 
-def _shortened(line: str) -> str:
-    if len(line) <= _MAX_LINE_CHARS:
-        return line
-    return say("agent", "line_goes_on", line=line[:_MAX_LINE_CHARS], count=len(line) - _MAX_LINE_CHARS)
-
-
 def _capped(lines: list[str]) -> list[str]:
-    if len(lines) <= _MAX_LINES:
-        return lines
-    return [*lines[:_MAX_LINES], say("agent", "diff_goes_on", count=len(lines) - _MAX_LINES)]
+    shown: list[str] = []
+    added = others = 0
+    for line in lines:
+        is_added = line.startswith("+")
+        added, others = added + is_added, others + (not is_added)
+        if added <= _MAX_ADDED if is_added else others <= _MAX_OTHERS:
+            shown.append(line)
+    left_out = len(lines) - len(shown)
+    if not left_out:
+        return shown
+    key = "others_go_on" if added <= _MAX_ADDED else "diff_goes_on"
+    return [*shown, say("agent", key, count=left_out)]

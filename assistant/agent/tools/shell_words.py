@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CommandWord:
-    """A word of a command that may name a file, and whether that may be a folder."""
+    """A word of a command that may name a file, whether that may be a folder, and whether all below it is listed."""
 
     text: str
     may_be_folder: bool
+    is_listed_deep: bool = False
 
 
 # Command → options that only change what is printed. Anything else about a command asks.
@@ -45,13 +46,20 @@ def reading_words(command: str) -> list[CommandWord] | None:
         # Any other operand sets the clock.
         return [] if all(word == "-u" or word.startswith("+") for word in words[1:]) else None
     if words and words[0] in _FOLDER_COMMANDS:
-        return _operands(words[1:], _FOLDER_COMMANDS[words[0]], may_be_folder=True)
+        return _operands(words[1:], _FOLDER_COMMANDS[words[0]], may_be_folder=True, is_deep=_is_deep(words))
     if words and words[0] in _FILE_COMMANDS:
         return _operands(words[1:], _FILE_COMMANDS[words[0]], may_be_folder=False)
     return None
 
 
-def _operands(words: list[str], options: str, *, may_be_folder: bool) -> list[CommandWord] | None:
+def _is_deep(words: list[str]) -> bool:
+    """True for a command that goes through all folders below those it names."""
+    return words[0] == "du" or (words[0] == "ls" and any(word[:1] == "-" and "R" in word for word in words))
+
+
+def _operands(
+    words: list[str], options: str, *, may_be_folder: bool, is_deep: bool = False
+) -> list[CommandWord] | None:
     operands: list[CommandWord] = []
     for word in words:
         if word.startswith("-"):
@@ -60,5 +68,5 @@ def _operands(words: list[str], options: str, *, may_be_folder: bool) -> list[Co
         elif "=" in word:
             return None
         else:
-            operands.append(CommandWord(word, may_be_folder))
+            operands.append(CommandWord(word, may_be_folder, is_deep))
     return operands

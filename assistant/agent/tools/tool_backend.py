@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -14,6 +16,8 @@ from pathlib import Path
 from agentscope.tool import ExecResult, LocalBackend
 
 from assistant.agent.tools.file_texts import as_utf8, like_before
+from assistant.agent.tools.left_processes import MARK_NAME, end_marked
+from assistant.agent.tools.other_homes import HomesBeside, status_of
 from assistant.config.words import say
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
@@ -40,8 +44,9 @@ class ToolBackend(LocalBackend):
     def __init__(
         self, home: Path, start_folder: Path, is_memory_file: Callable[[Path], bool], write_memory: WriteMemory
     ) -> None:
-        """Nothing opens the secret files of `home`, whatever name they have."""
+        """Nothing opens the secret files of `home`, whatever name they have, nor the homes of others beside it."""
         self._secrets = [home / name for name in SECRET_FILES]
+        self._others = HomesBeside(home)
         self._start_folder = start_folder
         self._is_memory_file = is_memory_file
         self._write_memory = write_memory
@@ -50,9 +55,13 @@ class ToolBackend(LocalBackend):
         """Where relative searches start."""
         return str(self._start_folder)
 
+    def absolute(self, path: str) -> str:
+        """The path as the tools take it: a relative one starts where commands start."""
+        return os.path.join(self._start_folder, path)  # noqa: PTH118
+
     async def read_file(self, path: str) -> bytes:
         """A file's bytes, text in UTF-8. Raises `OSError` for what is no plain file, holds secrets or is too large."""
-        content = await asyncio.to_thread(_read_plain, Path(path), self._secrets)
+        content = await asyncio.to_thread(_read_plain, Path(path), self._secrets, self._others)
         return content if Path(path).suffix.lower() in _BINARY_TYPES else as_utf8(content)
 
     async def write_file(self, path: str, data: bytes) -> None:
@@ -64,7 +73,7 @@ class ToolBackend(LocalBackend):
         if self._is_memory_file(target):
             await asyncio.to_thread(self._write_memory, target, text)
             return
-        await asyncio.to_thread(_write_plain, target, text, self._secrets)
+        await asyncio.to_thread(_write_plain, target, text, self._secrets, self._others)
 
     async def exec_shell(
         self,
@@ -75,7 +84,7 @@ class ToolBackend(LocalBackend):
     ) -> ExecResult:
         """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
         try:
-            prepared = await asyncio.to_thread(_prepared, command, self._secrets)
+            prepared = await asyncio.to_thread(_prepared, command, self._secrets, self._others)
             program = await _start(prepared, cwd or str(self._start_folder))
         except OSError as error:
             return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
@@ -89,7 +98,19 @@ class ToolBackend(LocalBackend):
             return ExecResult(exit_code=-1, stdout=b"", stderr=b"timed out")
         finally:
             await program.end()
-        return ExecResult(exit_code=program.exit_code, stdout=program.stdout.content(), stderr=program.stderr.content())
+        output = program.stdout.content()
+        if _is_glob(command):
+            output = await asyncio.to_thread(self._without_others, output)
+        return ExecResult(exit_code=program.exit_code, stdout=output, stderr=program.stderr.content())
+
+    def _without_others(self, found: bytes) -> bytes:
+        """What the helper of the Glob tool found, without what is in other homes."""
+        try:
+            paths = json.loads(found)
+        except ValueError:
+            return found
+        kept = [path for path in paths if not self._others.has(Path(os.path.realpath(self._start_folder / path)))]
+        return json.dumps(kept).encode()
 
 
 def shell_environment() -> dict[str, str]:
@@ -105,12 +126,17 @@ def _is_harmless(name: str) -> bool:
     return name.upper() in _ENVIRONMENT_NAMES or name.startswith("LC_")
 
 
-def _prepared(command: list[str], secrets: Sequence[Path]) -> list[str]:
+def _is_glob(command: list[str]) -> bool:
+    return any(part.startswith("--base-dir=") for part in command) and command[0] == sys.executable
+
+
+def _prepared(command: list[str], secrets: Sequence[Path], others: HomesBeside) -> list[str]:
     if Path(command[0]).name not in {"rg", "rg.exe"}:
         return command
     program = shutil.which(command[0], path=shell_environment()["PATH"]) or command[0]
     # The last glob wins, so these cannot be lifted by one the model gave.
     names = [*SECRET_FILES, *(_as_glob(name) for name in _other_names(secrets, command[-1]))]
+    names += [_as_glob(name) for name in others.linked_names(Path(command[-1]))]
     names += [f"**/{OTHER_HOMES}/{_as_glob(name)}/**" for name in _other_homes(secrets)]
     hidden = [part for name in names for part in ("--iglob", f"!{name}")]
     # Behind the `--` before the path, options would be taken for paths.
@@ -124,11 +150,11 @@ def _as_glob(name: str) -> str:
 
 def _other_names(secrets: Sequence[Path], folder: str) -> list[str]:
     """The names under `folder` that hard links give a secret file; looked for only where there is such a link."""
-    files = {(status.st_dev, status.st_ino) for path in secrets if (status := _status(path)) and status.st_nlink > 1}
+    files = {(status.st_dev, status.st_ino) for path in secrets if (status := status_of(path)) and status.st_nlink > 1}
     if not files:
         return []
     paths = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
-    return sorted({path.name for path in paths if (one := _status(path)) and (one.st_dev, one.st_ino) in files})
+    return sorted({path.name for path in paths if (one := status_of(path)) and (one.st_dev, one.st_ino) in files})
 
 
 def _other_homes(secrets: Sequence[Path]) -> list[str]:
@@ -136,29 +162,22 @@ def _other_homes(secrets: Sequence[Path]) -> list[str]:
     return sorted({folder.name for path in secrets for folder in path.parent.glob(f"{OTHER_HOMES}/*")})
 
 
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except (OSError, ValueError):
-        return None
-
-
-def _read_plain(path: Path, secrets: Sequence[Path]) -> bytes:
+def _read_plain(path: Path, secrets: Sequence[Path], others: HomesBeside) -> bytes:
     # Asked again here: the judgement on the call may be hours old, and what a name leads to can change.
     real = path.resolve()
-    _refuse_secret(real, secrets)
+    _refuse_secret(real, secrets, others)
     return read_plain_file(real, FILE_MAX_BYTES)
 
 
-def _write_plain(path: Path, text: str, secrets: Sequence[Path]) -> None:
+def _write_plain(path: Path, text: str, secrets: Sequence[Path], others: HomesBeside) -> None:
     real = path.resolve()
-    _refuse_secret(real, secrets)
+    _refuse_secret(real, secrets, others)
     before = read_plain_file(real) if real.exists() else b""
     replace_file(real, like_before(before, text))
 
 
-def _refuse_secret(path: Path, secrets: Sequence[Path]) -> None:
-    if any(path.is_relative_to(secret.parent.resolve() / OTHER_HOMES) for secret in secrets):
+def _refuse_secret(path: Path, secrets: Sequence[Path], others: HomesBeside) -> None:
+    if others.has(path):
         raise OSError(say("agent", "home_of_another", name=path.name))
     is_other_name = path.exists() and any(secret.exists() and path.samefile(secret) for secret in secrets)
     if path.name.lower() in SECRET_FILES or is_other_name:
@@ -172,8 +191,10 @@ class _Program(asyncio.SubprocessProtocol):
     for ever; here the end of the program is an event of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, mark: str) -> None:
+        """`mark` is in the environment of whatever it starts."""
         self.exited = asyncio.Event()
+        self._mark = mark
         self.stdout = _Output()
         self.stderr = _Output()
         self._open_pipes = {1, 2}
@@ -217,12 +238,16 @@ class _Program(asyncio.SubprocessProtocol):
             total = written
 
     async def end(self) -> None:
-        """Leave nothing of it: no process of its group, no open pipe."""
+        """Leave nothing of it: no process that it started, no open pipe."""
         self.kill_group()
+        number = 0
         if self._transport is not None:
             # Only a killed process is waited for, and that is over at once.
             await self.exited.wait()
+            number = self._transport.get_pid() or 0
             self._transport.close()
+        # A child in a session of its own is in no group of ours.
+        await asyncio.shield(end_marked(self._mark, number))
 
 
 class _Output:
@@ -252,12 +277,13 @@ class _Output:
 
 async def _start(command: list[str], folder: str) -> _Program:
     """The started program; a cancellation while it starts ends it too."""
+    mark = secrets.token_hex(16)
     starting = asyncio.ensure_future(
         asyncio.get_running_loop().subprocess_exec(
-            _Program,
+            lambda: _Program(mark),
             *command,
             cwd=folder,
-            env=shell_environment(),
+            env={**shell_environment(), MARK_NAME: mark},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

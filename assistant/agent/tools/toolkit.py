@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope.state import AgentState
-from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase, Write
+from agentscope.tool import (
+    BackendBase,
+    Bash,
+    Edit,
+    Glob,
+    Grep,
+    Read,
+    ToolBase,
+    ToolChunk,
+    Toolkit,
+    ToolMiddlewareBase,
+    Write,
+)
 
 from assistant.agent.tools.approvals import Rules
 from assistant.agent.tools.mcp_servers import McpServers
@@ -51,13 +63,25 @@ class DescribedRead(Read):
     def description(self, text: str) -> None:
         self._description = text
 
+    async def call(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        file_path: str,
+        offset: int = 1,
+        limit: int = 2000,
+        pages: str | None = None,
+        _agent_state: AgentState | None = None,
+    ) -> ToolChunk:
+        """Read the file; a relative path starts where commands start."""
+        return await super().call(absolute_path(self._backend, file_path), offset, limit, pages, _agent_state)
+
 
 class AsideWrite(Write):
     """AgentScope's Write beside the event loop: it compares the old text with the new, which can take seconds."""
 
     async def call(self, file_path: str, content: str, _agent_state: AgentState | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Write the file in a thread of its own, so that the page and every other conversation go on."""
-        return await asyncio.to_thread(asyncio.run, super().call(file_path, content, _agent_state))
+        path = absolute_path(self._backend, file_path)
+        return await asyncio.to_thread(asyncio.run, super().call(path, content, _agent_state))
 
 
 class AsideEdit(Edit):
@@ -72,8 +96,14 @@ class AsideEdit(Edit):
         _agent_state: AgentState | None = None,
     ) -> ToolChunk:
         """Edit the file in a thread of its own, so that the page and every other conversation go on."""
-        edit = super().call(file_path, old_string, new_string, replace_all, _agent_state)
+        path = absolute_path(self._backend, file_path)
+        edit = super().call(path, old_string, new_string, replace_all, _agent_state)
         return await asyncio.to_thread(asyncio.run, edit)
+
+
+def absolute_path(backend: BackendBase, path: str) -> str:
+    """The path as AgentScope's tools take it; a relative one starts where commands start."""
+    return backend.absolute(path) if isinstance(backend, ToolBackend) else path
 
 
 class LiveToolkit(Toolkit):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from assistant.messages.events import ContextCompressed
+from assistant.text.visible_text import with_visible_controls
 from assistant.ui.cards import card
 from assistant.ui.chat.summary_diff import ComparedLine, Piece, compare_summaries, without_long_runs
-from assistant.ui.safe_text import with_visible_controls
 from assistant.ui.times import moment_label
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import Literal, assert_never
 from markupsafe import Markup
 
 from assistant.config.words import say
-from assistant.messages.events import ContextCompressed, MemoryChanged
+from assistant.messages.events import ApprovalRequested, ContextCompressed, MemoryChanged
 from assistant.text.json_parsing import parse_json
+from assistant.text.visible_text import as_it_runs, split_for_reading
 from assistant.ui.cards import card, short_tokens
 from assistant.ui.chat.entries import (
     ApprovalEntry,
@@ -27,17 +28,15 @@ from assistant.ui.chat.entries import (
     UserEntry,
     WorkEntry,
 )
-from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines
+from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines, whole_diff_html
 from assistant.ui.memory.writers import writer_label
-from assistant.ui.safe_text import one_line, with_visible_controls
+from assistant.ui.safe_text import one_line
 from assistant.ui.times import short_time
 
 CardEntry = WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry
 """What is drawn as a card of ours; the words of a model and of the person are not."""
 _SHOWN_CHARS = 6_000
 _DIFF_TOOLS = {"Write", "Edit"}
-# More than a preview has: nothing that is to be allowed is cut here.
-_APPROVAL_MAX_LINES = 10_000
 # What tells most about a call, first found wins.
 _ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
 
@@ -113,11 +112,22 @@ def _render_approval(entry: ApprovalEntry) -> Markup:
     request = entry.request
     # By the tool and not by the text: a command may begin like a diff, and all of it must be read.
     if request.name in _DIFF_TOOLS:
-        body = diff_html(request.preview, max_lines=_APPROVAL_MAX_LINES, is_whole=True)
+        body = whole_diff_html(request.preview, f"rest:{request.call_id}")
     else:
-        body = card("command", text=with_visible_controls(request.preview))
+        body = _command(request)
     name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
     return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
+
+
+def _command(request: ApprovalRequested) -> Markup:
+    part = split_for_reading(as_it_runs(request.preview))
+    head = card("command", text="\n".join(part.head)) if part.head else Markup("")
+    if not part.rest:
+        return head
+    rest = card("command", text="\n".join(part.rest))
+    return head + card(
+        "rest", body=rest, lines=len(part.rest), chars=part.rest_chars, fold_id=f"rest:{request.call_id}"
+    )
 
 
 def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:

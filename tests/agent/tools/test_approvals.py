@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from assistant.agent.tools.approvals import Refusal, Rules, Verdict, judge
+from assistant.agent.tools.approvals import Refusal, Rules, Verdict, judge, with_whole_path
 from assistant.config.prompts import render
 
 
@@ -124,6 +124,59 @@ def test_no_tool_opens_the_home_of_somebody_else(rules: Rules, tool: str, name: 
     path = rules.home / name
     arguments = {"file_path": str(path), "path": str(path), "command": f"cat {path}"}
     assert judge(tool, arguments, rules).behavior == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls -R ..",
+        "ls -laR ../",
+        "du -a ..",
+        "du ..",
+        "cat ../users/b*/MEMORY.md",
+        "cd .. && cat users/ben/MEMORY.md",
+        "tar cf - ../users | wc -c",
+        "find ../users -name '*.md' -exec cat {} +",
+        "cat linked",
+        "cp --from=../users/ben/MEMORY.md x",
+        "F=../users/ben; ls $F",
+    ],
+)
+def test_a_command_that_would_show_the_homes_of_others_is_refused(rules: Rules, command: str) -> None:
+    ben = rules.home / "users" / "ben"
+    ben.mkdir(parents=True)
+    (ben / "MEMORY.md").write_text("BEN", encoding="utf-8")
+    (rules.start_folder / "linked").hardlink_to(ben / "MEMORY.md")
+    assert judge("Bash", {"command": command}, rules).behavior == "deny"
+    assert judge("Read", {"file_path": str(rules.start_folder / "linked")}, rules).behavior == "deny"
+
+
+@pytest.mark.parametrize(("command", "behavior"), [("ls -R ..", "allow"), ("cat users/list.txt | wc -l", "ask")])
+def test_a_folder_of_that_name_elsewhere_is_none_of_theirs(rules: Rules, command: str, behavior: str) -> None:
+    (rules.start_folder / "users").mkdir()
+    (rules.start_folder / "users" / "list.txt").write_text("ada\n", encoding="utf-8")
+    assert judge("Bash", {"command": command}, rules).behavior == behavior
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Bash", {"command": "true # " + "x" * 1_000_001}),
+        ("Bash", {"command": "true\n" * 20_001}),
+        ("Write", {"file_path": "x", "content": "x" * 1_000_001}),
+        ("Edit", {"file_path": "x", "old_string": "a", "new_string": "\n" * 20_001}),
+    ],
+)
+def test_what_is_too_long_to_be_read_is_not_asked_about(rules: Rules, tool: str, arguments: dict[str, object]) -> None:
+    assert judge(tool, arguments, rules) == Verdict("deny", refusal="too_large")
+
+
+@pytest.mark.parametrize("tool", ["Read", "Write", "Edit"])
+def test_a_relative_path_becomes_the_one_that_the_tool_uses(rules: Rules, tool: str) -> None:
+    whole = with_whole_path(tool, {"file_path": "plan.md", "content": "x"}, rules)
+    assert whole == {"file_path": str(rules.start_folder / "plan.md"), "content": "x"}
+    assert with_whole_path(tool, whole, rules) == whole
+    assert with_whole_path("Bash", {"file_path": "plan.md"}, rules) == {"file_path": "plan.md"}
 
 
 def test_a_link_to_a_secret_file_is_refused(rules: Rules) -> None:

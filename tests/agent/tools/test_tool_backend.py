@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agentscope.tool import Grep
+from agentscope.tool import Glob, Grep
 
 from assistant.agent.tools.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
 from assistant.messages.blocks import TextBlock, ToolResultState
@@ -98,9 +98,23 @@ async def test_a_child_in_a_session_of_its_own_delays_neither_the_end_nor_a_stop
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    for process in psutil.process_iter(["cmdline"]):
-        if process.info["cmdline"] == ["sleep", marker]:
-            process.kill()
+    assert await all_gone(f"sleep {marker}")
+
+
+DETACHED = {
+    "nohup": "nohup sleep {} >/dev/null 2>&1 &",
+    "setsid": "setsid sleep {} >/dev/null 2>&1 &",
+    "setsid twice": "setsid sh -c 'setsid sleep {} & exit' >/dev/null 2>&1 & sleep 0.2",
+    "disowned": "(trap '' HUP; sleep {} &) >/dev/null 2>&1",
+}
+
+
+@pytest.mark.skipif(not shutil.which("setsid"), reason="needs setsid")
+@pytest.mark.parametrize("command", DETACHED.values(), ids=DETACHED)
+async def test_a_child_that_detaches_ends_with_the_command(backend: ToolBackend, command: str) -> None:
+    marker = seconds(4716)
+    await backend.exec_shell(["/bin/sh", "-c", command.format(marker)])
+    assert await all_gone(f"sleep {marker}")
 
 
 async def test_all_that_was_written_before_the_end_is_there(backend: ToolBackend) -> None:
@@ -168,6 +182,27 @@ async def test_the_home_of_somebody_else_is_neither_searched_nor_opened(backend:
         await backend.read_file(str(tmp_path / "users" / "ben" / "MEMORY.md"))
     with pytest.raises(OSError, match="somebody else"):
         await backend.write_file(str(tmp_path / "users" / "ben" / "MEMORY.md"), b"x")
+    (tmp_path / "files" / "linked.md").hardlink_to(tmp_path / "users" / "ben" / "MEMORY.md")
+    found = await Grep(backend=backend).call("needle", str(tmp_path), glob="**/*.md")
+    assert [block.text for block in found.content if isinstance(block, TextBlock)] == texts
+    with pytest.raises(OSError, match="somebody else"):
+        await backend.read_file(str(tmp_path / "files" / "linked.md"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "base"),
+    [("**", "."), ("**/*.md", "."), ("users/**", "."), ("../users/**/*", "files"), ("users/*", ".")],
+)
+async def test_glob_lists_nothing_of_the_home_of_somebody_else(
+    backend: ToolBackend, tmp_path: Path, pattern: str, base: str
+) -> None:
+    for name in ("users/ben/MEMORY.md", "files/notes.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle", encoding="utf-8")
+    found = await Glob(backend=backend).call(pattern, str(tmp_path / base))
+    texts = " ".join(block.text for block in found.content if isinstance(block, TextBlock))
+    assert "ben" not in texts
+    assert ("notes.md" in texts) is (pattern in ("**", "**/*.md"))
 
 
 async def test_a_memory_file_is_written_by_its_one_writer(

@@ -74,7 +74,11 @@ def test_a_command_is_shown_whole_whatever_it_looks_like(start: str) -> None:
     content = render_entry(ApprovalEntry(replace(REQUEST, preview=command)))
     assert start.splitlines()[0] in content
     assert "rm -rf x" in content
-    assert "more lines" not in content
+    head, rest = content.split("<details")
+    assert "⏎" in head and "rm -rf x" not in head
+    lines = command.split("\n")
+    assert f"{len(lines) - 40} more lines and " in rest
+    assert "open them to be able to allow it" in rest
 
 
 def test_a_long_diff_that_is_to_be_allowed_is_shown_whole() -> None:
