@@ -20,7 +20,7 @@ from assistant.models.failures import as_model_error, explain_model_error, is_co
 from assistant.models.http_client import client_for
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
-from assistant.models.providers.provider_models import DashScopeModel, OnRefused, OpenAICompatibleModel
+from assistant.models.providers.provider_models import CompatibleModel, DashScopeModel, OnRefused, OpenAICompatibleModel
 from assistant.models.server_report import (
     ListedModel,
     ask_server,
@@ -97,17 +97,17 @@ class ChatModel:
 
     def leave_out(self, names: Collection[str], on_refused: OnRefused) -> None:
         """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
-        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+        if isinstance(self.model, CompatibleModel):
             self.model.leave_out([part for part in REQUEST_PARTS if part in names], on_refused)
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send nothing from now on that `mask` takes out of a request."""
-        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+        if isinstance(self.model, CompatibleModel):
             self.model.hide(mask)
 
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""
-        if isinstance(self.model, OpenAICompatibleModel | DashScopeModel):
+        if isinstance(self.model, CompatibleModel):
             await self.model.client.close()
 
 
@@ -142,7 +142,7 @@ async def connect_or_stand_in(settings: Settings, places: Sequence[ServerPlace] 
 async def connect_available(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
     """`connect_model` for a model that can be had now; raises `ModelError` as well where it is named but away."""
     chat = await connect_model(settings, places)
-    if not isinstance(chat.model, OpenAICompatibleModel | DashScopeModel):
+    if not isinstance(chat.model, CompatibleModel):
         return chat
     client = chat.model.client
     if problem := await why_unavailable(client, chat.address, client.api_key):

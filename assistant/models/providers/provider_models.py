@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 import httpx
 import openai
 from agentscope.credential import DashScopeCredential, OpenAICredential
-from agentscope.model import ChatResponse, DashScopeChatModel, OpenAIChatModel
+from agentscope.formatter import FormatterBase
+from agentscope.model import ChatModelBase, ChatResponse, DashScopeChatModel, OpenAIChatModel
 from agentscope.tool import ToolChoice
 from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
+from pydantic import SecretStr
 
 from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error, is_context_overflow
@@ -45,78 +47,24 @@ OnRefused = Callable[[RequestPart], None]
 Chunks = AsyncGenerator[ChatResponse, None]
 Answer = ChatResponse | Chunks
 """What AgentScope's classes give: a stream here, for they are always asked for one."""
+Request = Callable[..., Awaitable[Answer]]
+"""How AgentScope asks a model."""
 
 
-class OpenAICompatibleModel(OpenAIChatModel):
-    """A model behind `/v1/chat/completions`; every failure is a `ModelError` in plain words."""
+class CompatibleModel(ChatModelBase):
+    """Stands before a class of AgentScope that speaks `/v1/chat/completions`; every failure is a `ModelError`."""
 
-    type = "openai_chat"
-
-    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._line = _Line(name, base_url, api_key, max_reply_tokens)
-        # A local server takes any key, but the client refuses to start without one.
-        credential = OpenAICredential(api_key=api_key or "none", base_url=base_url)  # type: ignore[arg-type]
-        super().__init__(
-            credential,
-            name,
-            max_retries=0,
-            context_size=window_tokens,
-            formatter=TidyOpenAIFormatter(),
-            client_kwargs=self._line.client_arguments(),
-        )
+    client: openai.AsyncOpenAI
+    formatter: FormatterBase
+    _line: _Line
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send no request from now on that `mask` has not gone over."""
         self._line.mask = mask
-
-    async def _call_api(
-        self,
-        model_name: str,
-        messages: list[Msg],
-        tools: list[dict[str, object]] | None = None,
-        tool_choice: ToolChoice | None = None,
-        **generate_kwargs: object,
-    ) -> Chunks:
-        # An empty list of tools is refused, and so is a choice without tools.
-        choice = tool_choice if tools else None
-        request = super()._call_api
-
-        async def ask() -> Answer:
-            sent = put_back(await self.formatter.format(messages), messages, self._line.origin)
-            return await request(model_name, [], tools or None, choice, **with_messages(generate_kwargs, sent))
-
-        return self._line.tell(await self._line.open(messages, ask))
 
     def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
         """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
         self._line.leave_out(parts, on_refused)
-
-    def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
-        checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
-        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
-        return self._line.noted(parsed, checked)
-
-
-class DashScopeModel(DashScopeChatModel):
-    """A model of DashScope; every failure is a `ModelError` in plain words."""
-
-    type = "dashscope_chat"
-
-    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._line = _Line(name, base_url, api_key, max_reply_tokens)
-        credential = DashScopeCredential(api_key=api_key, base_url=base_url)  # type: ignore[arg-type]
-        super().__init__(
-            credential,
-            name,
-            max_retries=0,
-            context_size=window_tokens,
-            formatter=TidyDashScopeFormatter(),
-            client_kwargs=self._line.client_arguments(),
-        )
-
-    def hide(self, mask: Callable[[bytes], bytes]) -> None:
-        """Send no request from now on that `mask` has not gone over."""
-        self._line.mask = mask
 
     async def _call_api(
         self,
@@ -128,7 +76,8 @@ class DashScopeModel(DashScopeChatModel):
     ) -> Chunks:
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
-        request = super()._call_api
+        # The class behind this one has it.
+        request: Request = super()._call_api  # pyright: ignore[reportAbstractUsage]
 
         async def ask() -> Answer:
             sent = put_back(await self.formatter.format(messages), messages, self._line.origin)
@@ -136,14 +85,48 @@ class DashScopeModel(DashScopeChatModel):
 
         return self._line.tell(await self._line.open(messages, ask))
 
-    def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
-        """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
-        self._line.leave_out(parts, on_refused)
-
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
-        parsed = super()._parse_stream_response(start_datetime, checked)  # type: ignore[arg-type]
+        parsed: Chunks = super()._parse_stream_response(start_datetime, checked)  # type: ignore[misc]
         return self._line.noted(parsed, checked)
+
+
+class OpenAICompatibleModel(CompatibleModel, OpenAIChatModel):
+    """A model behind any server with OpenAI's chat completions."""
+
+    type = "openai_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
+        # A local server takes any key, but the client refuses to start without one.
+        credential = OpenAICredential(api_key=SecretStr(api_key or "none"), base_url=base_url)
+        OpenAIChatModel.__init__(
+            self,
+            credential,
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=TidyOpenAIFormatter(),
+            client_kwargs=self._line.client_arguments(),
+        )
+
+
+class DashScopeModel(CompatibleModel, DashScopeChatModel):
+    """A model of DashScope."""
+
+    type = "dashscope_chat"
+
+    def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
+        self._line = _Line(name, base_url, api_key, max_reply_tokens)
+        DashScopeChatModel.__init__(
+            self,
+            DashScopeCredential(api_key=SecretStr(api_key), base_url=base_url),
+            name,
+            max_retries=0,
+            context_size=window_tokens,
+            formatter=TidyDashScopeFormatter(),
+            client_kwargs=self._line.client_arguments(),
+        )
 
 
 class _Line:
