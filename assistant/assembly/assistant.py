@@ -16,11 +16,12 @@ from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import McpServers, open_servers
 from assistant.assembly.conversation_factory import ConversationFactory, Models
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
+from assistant.assembly.own_settings import OwnSettings
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
 from assistant.config.prompts import language_of
 from assistant.config.settings import Settings, load_settings, variables_of
-from assistant.config.words import Language, say
+from assistant.config.words import Language, say, speak
 from assistant.conversation.commands import COMMANDS, Command, Submitted, submit, waiting_text
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
@@ -78,6 +79,8 @@ class Assistant:
         self.other_owner = home.other_owner
         """Says who owns the home where this process does not."""
         self._read_settings = read_settings or partial(load_settings, home.settings.home)
+        self.own_settings = OwnSettings(home.settings.home, is_owner=read_settings is None and home.is_owned)
+        """What the owner sets from the page."""
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
         models = self._with_hidden_keys(model, compactor)
         servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
@@ -174,6 +177,18 @@ class Assistant:
             if self.model.is_stand_in:
                 self._say_why(model.how)
             raise ModelError(model.how)
+        await self._use(settings, model)
+
+    async def take_settings(self) -> None:
+        """Go on with the settings as they are kept now, and with the model they name; open conversations too.
+
+        Where that model cannot be had the built-in assistant answers, and says why.
+        """
+        settings = self._read_settings()
+        speak(settings.program_language)
+        await self._use(settings, await connect_or_stand_in(settings, self.own_settings.places))
+
+    async def _use(self, settings: Settings, model: ChatModel) -> None:
         compactor = await connect_compactor(settings, model)
         for found in (model, compactor):
             if found is not None:

@@ -239,14 +239,15 @@ class _Environment(EnvSettingsSource):
         return {name.lower(): value for name, value in environment().items() if value}
 
 
-def load_settings(home: Path | None = None) -> Settings:
+def load_settings(home: Path | None = None, changes: Mapping[str, str] | None = None) -> Settings:
     """The settings of this process; `home` (a command-line flag) wins over PALIMPSEST_HOME.
 
+    `changes` count above all else, each by its field; an empty one is as if the setting stood nowhere.
     Raises `SettingsError` that names the variable, its value and what is possible; keys are never in the text.
     """
     folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser().absolute()
     file = folder / ".env"
-    values: dict[str, object] = {"home": folder}
+    values: dict[str, object] = {"home": folder, **_as_set(changes or {})}
     in_file: dict[str, str | None] = {}
     try:
         if file.is_file():
@@ -257,6 +258,13 @@ def load_settings(home: Path | None = None) -> Settings:
         raise _first_error(error, {name.upper() for name in (*environment(), *in_file)}) from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(str(file), say("settings", "unreadable_settings", reason=plain_reason(error))) from None
+
+
+def _as_set(changes: Mapping[str, str]) -> dict[str, object]:
+    fields = Settings.model_fields
+    return {
+        name: value.strip() or fields[name].get_default(call_default_factory=True) for name, value in changes.items()
+    }
 
 
 def set_language() -> Language:
@@ -282,6 +290,12 @@ def variable_names(field: str) -> tuple[str, ...]:
             return (name,)
         case _:
             return (f"{PREFIX}{field.upper()}",)
+
+
+def fixing_variable(field: str) -> str:
+    """The variable of the environment that sets a field, above the home's `.env`; empty where none does."""
+    set_names = {name.upper(): name for name, value in environment().items() if value}
+    return next((name for name in variable_names(field) if name in set_names), "")
 
 
 def hide_keys() -> None:

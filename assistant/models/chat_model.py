@@ -18,6 +18,7 @@ from assistant.models.availability import why_unavailable
 from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.http_client import client_for
+from assistant.models.known_providers import DASHSCOPE_MODEL, DASHSCOPE_URL, OPENAI_MODEL, OPENAI_URL
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.provider_models import CompatibleModel, DashScopeModel, OnRefused, OpenAICompatibleModel
@@ -46,10 +47,6 @@ __all__ = [
 
 ProviderName = Literal["dashscope", "openai", "offline"]
 
-DASHSCOPE_URL = "https://dashscope.aliyuncs.com/compatible-mode/v1"
-DASHSCOPE_MODEL = "qwen-plus"
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_MODEL = "gpt-5.4"
 OFFLINE_WINDOW_TOKENS = 128_000
 # Below this size a model invents finished work and loses facts when it summarises.
 FIT_BILLIONS = 3.0
@@ -263,6 +260,8 @@ async def _first_listed(base_url: str, key: str) -> ListedModel:
             models = await list_models(client, base_url)
         except httpx.HTTPStatusError as error:
             if error.response.status_code in (401, 403):
+                if key:
+                    raise ModelError(say("models", "key_refused", where=base_url)) from None
                 raise ModelError(say("models", "asks_for_key", base_url=base_url)) from None
             raise SettingsError("PALIMPSEST_MODEL", say("models", "no_model_named", base_url=base_url)) from None
         except httpx.HTTPError as error:

@@ -7,6 +7,7 @@ from typing import Literal
 ChatAction = Literal[
     "allow",
     "ask-empty-trash",
+    "begin",
     "close-text",
     "continue",
     "copy",
@@ -17,6 +18,7 @@ ChatAction = Literal[
     "empty-trash",
     "full-text",
     "latest",
+    "look-around",
     "older-compactions",
     "open-message",
     "open-session",

@@ -20,6 +20,7 @@ from assistant.ui.chat.transcript_window import earlier_window
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_actions
 from assistant.ui.memory.memory_actions import FileAction, TaskAction
+from assistant.ui.setup import first_run
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -64,7 +65,9 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "open-trash": listing(sessions_panel.open_trash),
     "ask-empty-trash": listing(sessions_panel.ask_empty_trash),
     "empty-trash": listing(sessions_panel.empty_trash),
-    # A new conversation.
+    # A new home, a new conversation.
+    "begin": first_run.begin,
+    "look-around": first_run.look_around,
     "show": card_actions.show_sample,
     "suggest": card_actions.suggest,
     # The model.

@@ -1,4 +1,4 @@
-"""Our own HTML: templates in `assets/cards.html`, every value escaped, every button under a name nobody else knows."""
+"""Our own HTML: templates in `assets/`, every value escaped, every button under a name nobody else knows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import secrets
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,6 +16,7 @@ from assistant.config.words import read_table, say, spoken_language
 from assistant.text.encoding import encode, storable
 
 ASSETS = Path(__file__).parent / "assets"
+TEMPLATES = ("cards.html", "setup.html")
 TOKEN = f"pal{secrets.token_hex(6)}"
 """New in each process. Styles and the click listener know cards by it, so that no text can pose as one."""
 
@@ -26,8 +27,8 @@ _SPECIAL = re.compile("|".join(re.escape(character) for character in _ENTITIES))
 
 def card(name: str, /, **values: object) -> Markup:
     """The macro `name` of the card templates with these values, as one line of HTML."""
-    module = _environment().get_template("cards.html").module
-    return _joined(str(module.__dict__[name](**values)))
+    modules = [_environment().get_template(file).module.__dict__ for file in TEMPLATES]
+    return _joined(str(next(module[name] for module in modules if name in module)(**values)))
 
 
 def action(name: str, target: str = "") -> str:
@@ -42,10 +43,10 @@ def fold_name(target: str) -> str:
     return f"{TOKEN}-fold--{coded}"
 
 
-def words(key: str, /, **values: object) -> Markup:
+def words(key: str, /, *, table: str = "cards", **values: object) -> Markup:
     """The words `key` of the cards in the language of the program, as HTML; values are escaped."""
     shown = {name: _escaped(value) if isinstance(value, str) else value for name, value in values.items()}
-    return Markup(say("cards", key, **shown))
+    return Markup(say(table, key, **shown))
 
 
 def asset(name: str) -> str:
@@ -73,7 +74,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names: dict[str, object] = {"token": TOKEN, "action": action, "fold": fold_name, "say": words}
+    names: dict[str, object] = {
+        "token": TOKEN,
+        "action": action,
+        "fold": fold_name,
+        "say": words,
+        "say_setup": partial(words, table="page_setup"),
+    }
     environment.globals.update(names)  # type: ignore[arg-type]
     environment.filters.update({"tokens": short_tokens, "thousands": _thousands})
     return environment

@@ -1,4 +1,4 @@
-"""What a person filled in on a card: its words and its ticks, as the page's script gathers them."""
+"""What a person filled in on a card: its words, its ticks and its fields, as the page's script gathers them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ MAX_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The button's own target, the text of the card's one field, and the values of its ticked boxes."""
+    """The button's own target, the text of the card's one field, its ticked boxes, and its fields by their names."""
 
     target: str = ""
     text: str = ""
     ticks: frozenset[str] = field(default_factory=frozenset[str])
+    fields: dict[str, str] = field(default_factory=dict[str, str])
+
+    def said(self, name: str) -> str:
+        """What is in a field, without the blanks around it."""
+        return self.fields.get(name, "")[:MAX_CHARS].strip()
 
 
 _FORM: TypeAdapter[Form] = TypeAdapter(Form)

@@ -143,9 +143,7 @@ def context(browser: Browser, request: pytest.FixtureRequest) -> Generator[Brows
 @pytest.fixture
 def panel_left_open(context: BrowserContext) -> None:
     """The person has opened the right panel before and left it so."""
-    context.add_init_script(
-        "localStorage.getItem('palimpsest-right') ?? localStorage.setItem('palimpsest-right', 'open')"
-    )
+    context.add_init_script("if (location.host) localStorage['palimpsest-right'] ??= 'open'")
 
 
 @pytest.fixture

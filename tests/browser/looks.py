@@ -68,7 +68,8 @@ _CUT_OFF = """() => [...document.querySelectorAll('p, h1, h2, button, summary, l
     .map(e => `${e.tagName} ${e.className} ${e.innerText.slice(0, 40)}`)"""
 _SMALL = f"""(least) => {{ {_PRESSABLE}
     const isInWords = e => e.matches('a, .p-link, summary.p-link');
-    return pressable.filter(isInView).filter(e => !isInWords(e)).map(e => [e, e.getBoundingClientRect()])
+    const target = e => (e.labels?.[0] ?? e).getBoundingClientRect();
+    return pressable.filter(isInView).filter(e => !isInWords(e)).map(e => [e, target(e)])
         .filter(([e, box]) => box.height < least || box.width < least)
         .map(([e, box]) => `${{Math.round(box.width)}}x${{Math.round(box.height)}} ${{named(e)}}`);
 }}"""

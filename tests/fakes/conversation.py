@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from assistant.assembly.own_settings import OwnSettings
 from assistant.compaction.record import CompactionRecord
 from assistant.config.clock import Clock
 from assistant.config.settings import Settings
@@ -459,6 +460,7 @@ class FakeAssistant:
         self.store = FakeStore(Artifacts(self.workspace), Journal(self.workspace, lambda: NOW), clock)
         self.index = FakeIndex(self.workspace)
         self.conversations = FakeConversations(self.pace_seconds, self.gate)
+        self.own_settings = OwnSettings(self.workspace.root, is_owner=False)
         self.left = FakeLeft()
 
     @property

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.ui.action_names import ChatAction, MemoryAction, ScriptAction
 from assistant.ui.actions import ACTIONS, CHAT_ACTIONS, MEMORY_ACTIONS, act_in_chat, memory_action
-from assistant.ui.cards import ASSETS
+from assistant.ui.cards import ASSETS, TEMPLATES
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
@@ -30,7 +30,7 @@ _CHOSEN_IN_PYTHON = {
 
 def named_in_assets() -> set[str]:
     """The actions that the templates and the scripts name."""
-    found = _IN_TEMPLATES.findall((ASSETS / "cards.html").read_text("utf-8"))
+    found = [names for template in TEMPLATES for names in _IN_TEMPLATES.findall((ASSETS / template).read_text("utf-8"))]
     for script in ASSETS.glob("*.js"):
         found += _IN_SCRIPT.findall(script.read_text("utf-8"))
     return {name for names in found for name in names if name}

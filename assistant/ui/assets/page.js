@@ -57,7 +57,9 @@
   const gathered = (button, target) => {
     const form = button.closest(".p-form");
     const ticks = [...form.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value);
-    return JSON.stringify({ target, text: form.querySelector(".p-field")?.value ?? "", ticks });
+    const filled = [...form.querySelectorAll("[name]:is(select, input:not([type=radio]), input:checked)")];
+    const fields = Object.fromEntries(filled.map((field) => [field.name, field.value]));
+    return JSON.stringify({ target, text: form.querySelector(".p-field")?.value ?? "", ticks, fields });
   };
 
   /* A hit opens its file at its line, once the editor holds that file. */

@@ -33,6 +33,7 @@ from assistant.ui.chat.transcript_window import Window, place_of_message
 from assistant.ui.components import PageUpdate
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded, Loading
+from assistant.ui.setup.first_run import is_first_run
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -72,6 +73,8 @@ class ChatController:
         if not self.tabs.is_current(tab_hash, generation):
             yield PageUpdate()
             return
+        if is_first_run(loaded.assistant):
+            await loaded.assistant.own_settings.look_around()
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")

@@ -23,6 +23,7 @@ from assistant.ui.chat.sessions_panel import sessions_html
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
+from assistant.ui.setup.first_run import first_run_nodes, is_first_run
 from assistant.ui.transcript.nodes import Node, card_node
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def conversation_update(
 ) -> PageUpdate:
     """Everything that the page shows of a conversation; `show` is the key of a node to scroll to."""
     measured = view.transcript.measured
-    nodes = view.nodes(tab.window) or (_welcome(loaded.assistant, report),)
+    nodes = view.nodes(tab.window) or _welcome(loaded.assistant, report)
     return _transcript(tab.session_id, nodes, show) | PageUpdate(
         tab=replace(tab, shown=view.version),
         top=_top(view.conversation.title, loaded.assistant),
@@ -89,8 +90,8 @@ def streaming_update(view: LiveView, tab: Tab, before: Beside) -> PageUpdate:
 
 def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
     """The page for a new conversation, or for one that cannot be opened because of a problem."""
-    welcome = card_node("card", card("not_loaded", error=problem)) if problem else _welcome(loaded.assistant, report)
-    return _transcript("", (welcome,)) | PageUpdate(
+    failed = (card_node("card", card("not_loaded", error=problem)),) if problem else ()
+    return _transcript("", failed or _welcome(loaded.assistant, report)) | PageUpdate(
         tab=Tab(),
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
@@ -128,8 +129,11 @@ def _transcript(session_id: str, nodes: tuple[Node, ...], show: str = "") -> Pag
     return PageUpdate(transcript=DrawnTranscript(session_id, nodes, show))
 
 
-def _welcome(assistant: Assistant, report: ConnectionReport | None) -> Node:
-    return card_node("welcome", card("welcome", suggestions=suggestions(), setup=setup_html(assistant.model, report)))
+def _welcome(assistant: Assistant, report: ConnectionReport | None) -> tuple[Node, ...]:
+    if is_first_run(assistant):
+        return first_run_nodes(assistant, report)
+    setup = setup_html(assistant.model, report)
+    return (card_node("welcome", card("welcome", suggestions=suggestions(), setup=setup)),)
 
 
 def _top(title: str, assistant: Assistant) -> str:

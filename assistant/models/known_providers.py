@@ -1,0 +1,49 @@
+"""Whom a person can choose to answer: a provider by its name, with a key of their own, or a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assistant.config.settings import Provider
+
+DASHSCOPE_URL = "https://dashscope.aliyuncs.com/compatible-mode/v1"
+DASHSCOPE_MODEL = "qwen-plus"
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_MODEL = "gpt-5.4"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProvider:
+    """Where a provider is; `model` is the one that is asked where none is named, empty: the first of its list."""
+
+    name: str
+    provider: Literal["dashscope", "openai"]
+    base_url: str
+    model: str
+
+
+KNOWN_PROVIDERS = (
+    KnownProvider("OpenAI", "openai", OPENAI_URL, OPENAI_MODEL),
+    KnownProvider("DashScope", "dashscope", "", DASHSCOPE_MODEL),
+    KnownProvider("DeepSeek", "openai", "https://api.deepseek.com/v1", ""),
+    KnownProvider("Mistral", "openai", "https://api.mistral.ai/v1", ""),
+    KnownProvider("Moonshot", "openai", "https://api.moonshot.cn/v1", ""),
+    KnownProvider("OpenRouter", "openai", "https://openrouter.ai/api/v1", ""),
+    KnownProvider("SiliconFlow", "openai", "https://api.siliconflow.cn/v1", ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Who is to answer. `key` None leaves the one that is kept, an empty one takes it out."""
+
+    provider: Provider
+    base_url: str = ""
+    model: str = ""
+    key: str | None = None
+
+    def changes(self) -> dict[str, str]:
+        """The settings that say so, by their field."""
+        key = {} if self.key is None else {"api_key": self.key}
+        return {"provider": self.provider, "base_url": self.base_url, "model": self.model, **key}

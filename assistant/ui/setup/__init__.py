@@ -1,0 +1,1 @@
+"""Who answers, in which language, and what it may do: chosen in the page."""

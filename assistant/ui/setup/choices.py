@@ -1,0 +1,140 @@
+"""What can be chosen of the settings, as a card shows it and as a form gives it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assistant.config.settings import Settings, fixing_variable
+from assistant.config.words import say
+from assistant.errors import SettingsError
+from assistant.models.known_providers import KNOWN_PROVIDERS, KnownProvider, ModelChoice
+from assistant.ui.form import Form
+
+if TYPE_CHECKING:
+    # They bring the agent library with them, which the page does not wait for.
+    from assistant.assembly.assistant import Assistant
+    from assistant.models.detect import LocalServer
+
+Kind = Literal["", "found", "provider", "server", "nobody"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value of a setting, and its name for the person."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A setting with few values; `fixed_by` is the variable of the environment that sets it, else empty."""
+
+    field: str
+    label: str
+    value: str
+    options: tuple[Option, ...]
+    fixed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhoAnswers:
+    """Who can answer, and who does; `place` says where the card is."""
+
+    place: str
+    fixed_by: str
+    model_name: str
+    servers: tuple[LocalServer, ...]
+    chosen: Kind
+    address: str
+    model: str
+    provider_name: str
+    has_key: bool
+    known: tuple[KnownProvider, ...] = KNOWN_PROVIDERS
+
+    @property
+    def is_unset(self) -> bool:
+        """True while nobody has said who answers."""
+        return not self.chosen
+
+
+def who_answers(assistant: Assistant, place: str) -> WhoAnswers:
+    """Who can answer here, and who does."""
+    own, settings = assistant.own_settings, assistant.settings
+    provider = _known(settings)
+    return WhoAnswers(
+        place=place,
+        fixed_by=own.fixes_model,
+        model_name=assistant.model.name,
+        servers=own.found,
+        chosen=_chosen(settings, provider, own.found),
+        address=settings.base_url,
+        model=settings.model,
+        provider_name=provider.name if provider else "",
+        has_key=bool(settings.api_key.get_secret_value()),
+    )
+
+
+def chosen_row(settings: Settings, field: Literal["language", "tools"]) -> Row:
+    """One of the settings that the first run asks for."""
+    match field:
+        case "language":
+            values, label = ("auto", "en", "zh"), say("page_setup", "language")
+        case "tools":
+            values, label = ("ask", "read-only", "memory"), say("page_setup", "machine")
+    options = tuple(Option(value, say("page_setup", f"{field}_{value.replace('-', '_')}")) for value in values)
+    value: str = settings.language if field == "language" else settings.tools
+    return Row(field, label, value, options, fixing_variable(field))
+
+
+def model_choice(form: Form, settings: Settings) -> ModelChoice:
+    """Who is to answer by a form; a key that is kept goes on with its server, and goes to no other.
+
+    Raises `SettingsError` that says what is missing.
+    """
+    kind, *found = form.said("who").split(" ", 2)
+    match kind:
+        case "found" if len(found) == 2:
+            return ModelChoice("openai", *found, key="")
+        case "provider":
+            known = next((one for one in KNOWN_PROVIDERS if one.name == form.said("provider")), KNOWN_PROVIDERS[0])
+            key = form.said("provider-key")
+            if not key and not _has_key_of(settings, known):
+                raise SettingsError(known.name, say("page_setup", "key_missing"))
+            return ModelChoice(known.provider, known.base_url, form.said("provider-model") or known.model, key or None)
+        case "server":
+            address, key = form.said("address"), form.said("server-key")
+            if not address:
+                raise SettingsError(say("page_setup", "own_server"), say("page_setup", "address_missing"))
+            is_same = address.rstrip("/") == settings.base_url
+            return ModelChoice("openai", address, form.said("server-model"), key or (None if is_same else ""))
+        case "nobody":
+            return ModelChoice("offline", key="")
+        case _:
+            raise SettingsError(say("page_setup", "who"), say("page_setup", "choose_first"))
+
+
+def _has_key_of(settings: Settings, provider: KnownProvider) -> bool:
+    """True where a key of this provider is there already."""
+    own = {"dashscope": settings.dashscope_api_key, "OpenAI": settings.openai_api_key}
+    other = own.get(provider.provider) or own.get(provider.name)
+    if other and other.get_secret_value():
+        return True
+    return bool(settings.api_key.get_secret_value()) and provider == _known(settings)
+
+
+def _known(settings: Settings) -> KnownProvider | None:
+    if settings.provider == "dashscope":
+        return next(one for one in KNOWN_PROVIDERS if one.provider == "dashscope")
+    return next((one for one in KNOWN_PROVIDERS if one.base_url and one.base_url == settings.base_url), None)
+
+
+def _chosen(settings: Settings, known: KnownProvider | None, found: tuple[LocalServer, ...]) -> Kind:
+    if settings.provider == "offline":
+        return "nobody"
+    if known:
+        return "provider"
+    if any(settings.base_url == server.base_url for server in found):
+        return "found"
+    return "server" if settings.base_url else ""
