@@ -35,14 +35,17 @@ def client_for(
         headers={"Authorization": f"Bearer {key}"} if key else {},
         event_hooks=hooks,
         proxy=proxy_of(address) or None,
-        verify=_certificates(address),
+        verify=certificates_for(address),
         # The library refuses to start for a proxy or an exception from it that it cannot read.
         trust_env=False,
     )
 
 
-def _certificates(address: str) -> ssl.SSLContext:
-    """Whom to trust: those that SSL_CERT_FILE or SSL_CERT_DIR names, else those that every browser trusts."""
+def certificates_for(address: str) -> ssl.SSLContext:
+    """Whom to trust: those that SSL_CERT_FILE or SSL_CERT_DIR names, else those that every browser trusts.
+
+    Raises `ModelUnreachableError` where they cannot be read and are needed.
+    """
     try:
         return httpx.create_ssl_context()
     except OSError:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from agentscope.mcp import MCPClient, StdioMCPConfig
+import httpx2
+from agentscope.mcp import HttpMCPConfig, MCPClient, StdioMCPConfig
+from mcp import Client as SDKClient
 from mcp import MCPError, StdioServerParameters, stdio_client
-from mcp.types import CONNECTION_CLOSED, PaginatedRequestParams
+from mcp.client.session import IncomingMessage
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import McpHttpClientFactory
+from mcp.types import CONNECTION_CLOSED, PaginatedRequestParams, ToolListChangedNotification
 from pydantic import PrivateAttr, ValidationError
 
 from assistant.agent.tools.mcp_schemas import ListedTool, UnusableTool, read_tool
+from assistant.models.http_client import certificates_for
+from assistant.models.proxies import proxy_of
 
 _MAX_PAGES = 100
 _PING_SECONDS = 5.0
+_HTTP_SECONDS = 30.0
+_SILENCE_SECONDS = 300.0
 _KEPT_BYTES = 2_000
 _SESSION_OVER = ("session terminated", "session not found", "connection closed")
 
@@ -37,6 +47,37 @@ class PatientClient(MCPClient):
     """
 
     _last_words: _LastWords | None = PrivateAttr(default=None)
+    _on_other_tools: Callable[[], None] | None = PrivateAttr(default=None)
+    _refusal: int = PrivateAttr(default=0)
+
+    @property
+    def refusal(self) -> int:
+        """The status of the last request over HTTP where it is one of an error, else 0."""
+        return self._refusal
+
+    def when_tools_change(self, on_other_tools: Callable[[], None]) -> None:
+        """Call this whenever the server says that its tools are other ones."""
+        self._on_other_tools = on_other_tools
+
+    def _create_sdk_client(self) -> SDKClient:
+        """The client of AgentScope, which hears what the server says unasked."""
+        client = super()._create_sdk_client()
+        client.message_handler = self._hear
+        return client
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification) and self._on_other_tools:
+            self._on_other_tools()
+
+    def _create_http_client(self) -> AbstractAsyncContextManager[Any]:
+        """The transport of AgentScope, over the proxy and with the certificates of this machine."""
+        config = self.mcp_config
+        assert isinstance(config, HttpMCPConfig)
+        make_client = _client_maker(config.url, self._note_status)
+        timeout_seconds = config.timeout or _HTTP_SECONDS
+        if self._is_sse:
+            return sse_client(config.url, config.headers, timeout_seconds, httpx_client_factory=make_client)
+        return _streamable_http(make_client(config.headers, httpx2.Timeout(timeout_seconds)), config.url)
 
     @property
     def last_words(self) -> str:
@@ -59,6 +100,11 @@ class PatientClient(MCPClient):
             ),
             self._last_words,
         )
+
+    async def _note_status(self, response: httpx2.Response) -> None:
+        # The library tells an error of HTTP in a sentence of its own.
+        if response.request.method == "POST":
+            self._refusal = response.status_code if response.is_error else 0
 
     async def list_all(self) -> ListedTools:
         """The tools of every page, in the server's order; a name that comes twice counts once."""
@@ -118,6 +164,31 @@ def is_over(error: MCPError) -> bool:
     """True where the error says that the connection is over, and not that the server refuses something."""
     words = error.message.lower()
     return any(part in words for part in _SESSION_OVER) or (error.code == CONNECTION_CLOSED and not words)
+
+
+def _client_maker(url: str, on_response: Callable[[httpx2.Response], Awaitable[None]]) -> McpHttpClientFactory:
+    """What makes a client as the transports want it, which needs no proxy for a server on this machine."""
+
+    def make(
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers=headers,
+            timeout=timeout or httpx2.Timeout(_HTTP_SECONDS, read=_SILENCE_SECONDS),
+            auth=auth,
+            proxy=proxy_of(url) or None,
+            verify=certificates_for(url),
+            trust_env=False,
+            event_hooks={"response": [on_response]},
+        )
+
+    return make
+
+
+@asynccontextmanager
+async def _streamable_http(client: httpx2.AsyncClient, url: str) -> AsyncGenerator[Any]:
+    async with client, streamable_http_client(url=url, http_client=client) as streams:
+        yield streams
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from mcp import MCPError
 from assistant.agent.tools.mcp_client import ListedTools, PatientClient, is_over
 from assistant.agent.tools.mcp_file import ServerSettings
 from assistant.config.words import say
+from assistant.errors import PalimpsestError
 
 CONNECT_SECONDS = 120.0
 """How long a server may take to start. Nobody waits for it."""
@@ -28,6 +29,8 @@ MAX_RESTARTS = 5
 RESTART_WINDOW_SECONDS = 600.0
 _RETRY_PAUSES_SECONDS = (2.0, 15.0, 60.0, 300.0)
 _CLOSE_SECONDS = 5.0
+_NO_ANSWER = "Unexpected content type"
+_RELIST_SECONDS, _LONGEST_RELIST_SECONDS = 0.5, 300.0
 _QUOTE_CHARS = 200
 
 log = logging.getLogger(__name__)
@@ -63,6 +66,8 @@ class ServerConnection:
         self._client: PatientClient | None = None
         self._lock = asyncio.Lock()
         self._deaths: list[float] = []
+        self._reading: asyncio.Task[None] | None = None
+        self._are_tools_old = False
         self._task = asyncio.create_task(self._start_patiently(), name=f"MCP server {name}")
         self.settled = asyncio.Event()
         """Set once it is ready or has failed for the first time."""
@@ -86,9 +91,11 @@ class ServerConnection:
 
     async def close(self) -> None:
         """End the server."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        for task in (self._task, self._reading):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
         if self._client is not None:
             await _end(self._client)
 
@@ -145,15 +152,40 @@ class ServerConnection:
         except Exception as error:
             # A server of somebody else may fail in any way; the assistant goes on without it.
             log.warning("the MCP server %s cannot be used", self.name, exc_info=True)
-            self._fail(_reason(error, self._settings, client.last_words))
+            self._fail(_reason(error, self._settings, client))
             is_hopeless = any(isinstance(one, FileNotFoundError | PermissionError) for one in _causes(error))
             return "never" if is_hopeless else "later"
         finally:
             if not is_ready:
                 await _end(client)
+        client.when_tools_change(lambda: self._read_tools_again(client))
         self._client, self.state, self.problem = client, "ready", ""
         self._on_change(self)
         return "ready"
+
+    def _read_tools_again(self, client: PatientClient) -> None:
+        """Read the tools once more, as the server says that they changed."""
+        self._are_tools_old = True
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._keep_reading(client), name=f"tools of {self.name}")
+
+    async def _keep_reading(self, client: PatientClient) -> None:
+        """Read until nothing is said to have changed meanwhile, ever later where a server says so for nothing."""
+        pause_seconds = _RELIST_SECONDS
+        while self._are_tools_old and self._client is client:
+            self._are_tools_old = False
+            try:
+                listed = await client.list_all()
+            except Exception:
+                # The tools of before stay; a server that died is found out by the next call.
+                log.warning("the tools of the MCP server %s cannot be read again", self.name, exc_info=True)
+                return
+            if listed == self.listed:
+                pause_seconds = min(2 * pause_seconds, _LONGEST_RELIST_SECONDS)
+            elif self._client is client:
+                self.listed, pause_seconds = listed, _RELIST_SECONDS
+                self._on_change(self)
+            await asyncio.sleep(pause_seconds)
 
     def _fail(self, reason: str) -> None:
         is_new = (self.state, self.problem) != ("failed", reason)
@@ -188,8 +220,14 @@ async def _end(client: PatientClient) -> None:
         log.warning("the MCP server %s did not end within %.0f s", client.name, _CLOSE_SECONDS)
 
 
-def _reason(error: BaseException, settings: ServerSettings, last_words: str) -> str:
+def _reason(error: BaseException, settings: ServerSettings, client: PatientClient) -> str:
     """Why a server did not start, in plain words."""
+    if client.refusal:
+        return _status_reason(client.refusal, settings.url)
+    return _reason_of(error, settings, client.last_words)
+
+
+def _reason_of(error: BaseException, settings: ServerSettings, last_words: str) -> str:
     said = say("mcp", "last_words", words=last_words[:_QUOTE_CHARS]) if last_words else ""
     for cause in _causes(error):
         match cause:
@@ -199,7 +237,9 @@ def _reason(error: BaseException, settings: ServerSettings, last_words: str) -> 
                 return say("mcp", "program_refused", program=settings.command)
             case httpx2.HTTPStatusError():
                 return _status_reason(cause.response.status_code, settings.url)
-            case MCPError() if not is_over(cause):
+            case PalimpsestError():
+                return str(cause).removesuffix(".")
+            case MCPError() if not (is_over(cause) or cause.message.startswith(_NO_ANSWER)):
                 return say("mcp", "connection_refused", words=cause.message[:_QUOTE_CHARS])
             case TimeoutError():
                 return say("mcp", "no_answer", seconds=CONNECT_SECONDS, said=said)

@@ -16,7 +16,8 @@ from assistant.agent.tools.mcp_file import ListedServers, ServerSettings
 from assistant.agent.tools.mcp_servers import McpServers, open_servers
 from assistant.messages.blocks import TextBlock
 from assistant.messages.events import Notice
-from tests.fakes.strange_servers import LONG_NAME
+from tests.fakes.strange_http_servers import StrangeHttpServer
+from tests.fakes.strange_servers import HUGE_CHARS, LONG_NAME
 from tests.source_files import ROOT
 
 
@@ -68,7 +69,12 @@ NO_ROW = left_out("?", "it is no description of a tool")
         ("rows", ["ask"], [NO_ROW, NO_ROW, NO_ROW]),
         ("odd fields", ["ask"], []),
         ("empty", [], []),
+        ("pages in a circle", ["ask_a", "ask_b", "ask_c"], []),
+        ("always another page", ["ask"], []),
         ("noise", ["ask"], []),
+        ("old", ["ask"], []),
+        ("no capabilities", ["ask"], []),
+        ("stays", ["ask"], []),
         ("much on stderr", ["ask"], []),
         (
             "exits at once",
@@ -191,3 +197,111 @@ async def test_nobody_waits_for_a_slow_server_and_its_tools_come_when_it_is_ther
 async def test_a_server_that_cannot_start_is_named_in_plain_words(settings: ServerSettings, reason: str) -> None:
     async with started(srv=settings) as servers:
         assert servers.problems == (f"The MCP server 'srv' cannot be used: {reason}. The rest goes on without it.",)
+
+
+@pytest.mark.parametrize(
+    ("quirk", "text"),
+    [
+        ("talks on stdout", "answer 1 to ask; None"),
+        ("floods stderr", "answer 1 to ask; None"),
+        ("notifies", "answer 1 to ask; None"),
+        ("asks the client", "answer 1 to ask; None"),
+        ("answers twice", "first"),
+        ("answers another", "answer 1 to ask; None"),
+        ("broken bytes", "answer 1 to ask; None"),
+        ("huge result", "0123456789" * (HUGE_CHARS // 10)),
+    ],
+)
+async def test_a_call_is_answered_whatever_else_a_server_says(quirk: str, text: str) -> None:
+    async with started(srv=strange(quirk)) as servers:
+        state, said = await answer(servers, "mcp__srv__ask")
+        again, _ = await answer(servers, "mcp__srv__ask")
+    assert (state, said == text, again) == ("success", True, "success")
+
+
+async def test_a_result_without_content_is_an_empty_one() -> None:
+    async with started(srv=strange("no content")) as servers:
+        assert (await answer(servers, "mcp__srv__ask"))[0] == "success"
+
+
+async def test_an_error_as_a_result_is_one() -> None:
+    async with started(srv=strange("an error as a result")) as servers:
+        assert await answer(servers, "mcp__srv__ask") == ("error", "the disk is full")
+
+
+async def test_answers_out_of_order_come_to_their_calls() -> None:
+    async with started(srv=strange("out of order")) as servers:
+        (tool,) = servers.tools
+        chunks = await asyncio.gather(tool(q="first"), tool(q="second"))
+    texts = [block.text for chunk in chunks for block in chunk.content]  # type: ignore[union-attr]
+    assert texts == [
+        'answer to {"name": "ask", "arguments": {"q": "first"}}',
+        "answer 2 to ask; None",
+    ]
+
+
+async def test_tools_that_a_server_changes_are_read_again() -> None:
+    async with started(srv=strange("changes its tools")) as servers:
+        before = [tool.name for tool in servers.tools]
+        await answer(servers, "mcp__srv__ask")
+        async with asyncio.timeout(60):
+            while len(servers.tools) == len(before):
+                await asyncio.sleep(0)
+        after = [tool.name for tool in servers.tools]
+        assert (await answer(servers, "mcp__srv__more"))[0] == "success"
+    assert (before, after) == (["mcp__srv__ask"], ["mcp__srv__ask", "mcp__srv__more"])
+
+
+async def test_a_server_that_says_its_tools_changed_for_ever_is_asked_ever_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr("assistant.agent.tools.mcp_connection.asyncio.sleep", sleep)
+    async with started(srv=strange("says changed for ever")) as servers:
+        await answer(servers, "mcp__srv__ask")
+        async with asyncio.timeout(60):
+            while len([pause for pause in pauses if pause]) < 4:
+                await real(0.01)
+        assert [tool.name for tool in servers.tools] == ["mcp__srv__ask"]
+    assert [pause for pause in pauses if pause][:4] == [1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.parametrize("quirk", ["plain", "streams"])
+async def test_a_server_over_http_is_used_whatever_proxy_is_set(quirk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    with StrangeHttpServer(quirk) as server:
+        async with started(srv=ServerSettings(url=server.url)) as servers:
+            assert await answer(servers, "mcp__srv__ask") == ("success", "over HTTP")
+
+
+@pytest.mark.parametrize(
+    ("quirk", "reason"),
+    [
+        ("wants a key", "{origin} wants a key or a sign-in (HTTP 401)"),
+        ("forbids", "{origin} wants a key or a sign-in (HTTP 403)"),
+        ("is not there", "{origin} answers with HTTP 404"),
+        ("is broken", "{origin} answers with HTTP 500"),
+        ("is away", "{origin} answers with HTTP 503"),
+        ("is a web page", "what answers at {origin} is no MCP server"),
+    ],
+)
+async def test_a_server_over_http_that_cannot_be_used_says_why(quirk: str, reason: str) -> None:
+    with StrangeHttpServer(quirk) as server:
+        origin = server.url.removesuffix("/mcp")
+        async with started(srv=ServerSettings(url=server.url)) as servers:
+            expected = f"The MCP server 'srv' cannot be used: {reason.format(origin=origin)}. "
+            assert servers.problems == (f"{expected}The rest goes on without it.",)
+
+
+async def test_a_stream_that_closes_before_the_answer_is_a_call_that_stopped() -> None:
+    with StrangeHttpServer("closes its stream") as server:
+        async with started(srv=ServerSettings(url=server.url)) as servers:
+            state, said = await answer(servers, "mcp__srv__ask")
+    assert (state, said.startswith("The server srv ")) == ("error", True)
