@@ -7,7 +7,7 @@ and beside it, how well its chunk answers, and how high its chunk ranks. A line 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from assistant.index.chunker import estimate_tokens
 from assistant.index.found_lines import FoundLine, FoundLines
 from assistant.index.question_words import stem
 from assistant.index.text.terms import content_terms
-from assistant.text.passages import key_of
+from assistant.text.passages import key_of, passages_of
 
 CHUNKS_LOOKED_AT = 20
 """Lines of more chunks bring nothing."""
@@ -39,6 +39,7 @@ _AS_MUCH = 0.8
 
 _DENIES = re.compile(r"\b(?:no|not|never|none|nobody|without)\b|n['’]t\b|[不没無无]", re.IGNORECASE)
 _SPEAKER = re.compile(r"(?:user|assistant): ")
+_WRITTEN_ON = re.compile(r"\s*[(（]\d{4}-\d{2}-\d{2}[)）]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class _Weighed:
 
     @cached_property
     def said(self) -> str:
-        """The line without who speaks."""
-        return _SPEAKER.sub("", self.line.text, count=1)
+        """The line without who speaks, and without the day it was written on."""
+        return _WRITTEN_ON.sub("", _SPEAKER.sub("", self.line.text, count=1))
 
     @cached_property
     def key(self) -> str:
@@ -121,9 +122,19 @@ class _Weighed:
         is_alike = len(shared) >= max(_LEAST_SHARED_TERMS, _SAME_FACT * len(both))
         if not is_alike or self.line.says_something != other.line.says_something:
             return False
-        if bool(_DENIES.search(self.said)) != bool(_DENIES.search(other.said)):
+        return _deny_alike(self.said, other.said) and not _has_number(both - shared)
+
+    def repeats(self, other: _Weighed) -> bool:
+        """True where one of them is enough."""
+        return self.says_the_same(other) or self._is_kept_in(other) or other._is_kept_in(self)
+
+    def _is_kept_in(self, note: _Weighed) -> bool:
+        """True for something said of which a memory file has kept what answers."""
+        if note.line.hit.kind != "note" or self.line.hit.kind == "note" or not note.line.says_something:
             return False
-        return not any(character.isdigit() for term in both - shared for character in term)
+        if note.line.share < _AS_MUCH * self.line.share or len(note.terms) < _LEAST_SHARED_TERMS:
+            return False
+        return any(_keeps(note, passage.text) for passage in passages_of(self.said))
 
     def is_about_the_same(self, other: _Weighed) -> bool:
         """True where both speak of one thing, whatever they say of it."""
@@ -145,16 +156,24 @@ class _Packing:
         for line in self._lines:
             if self._left_tokens < _HEAD_TOKENS:
                 break
-            twin = next((one for one in taken if one.says_the_same(line)), None)
-            if twin is not None and twin.rank < line.rank:
-                self._give_back(twin)
-                taken.remove(twin)
-                line.said_again = max(line.said_again, twin.day)
-            elif twin is not None:
+            twin = next((one for one in taken if one.repeats(line)), None)
+            if twin is None:
+                if self._take(line):
+                    taken.append(line)
+            elif twin.rank >= line.rank:
                 twin.said_again = max(twin.said_again, line.day)
-                continue
-            if self._take(line):
-                taken.append(line)
+            else:
+                self._replace(twin, line, taken)
+
+    def _replace(self, twin: _Weighed, line: _Weighed, taken: list[_Weighed]) -> None:
+        """Take the line in place of one that it repeats, as far as there is room."""
+        self._give_back(twin)
+        kept, other = (line, twin) if self._take(line) else (twin, line)
+        if kept is twin:
+            self._take(twin)
+        else:
+            taken[taken.index(twin)] = line
+        kept.said_again = max(kept.said_again, other.day)
 
     def add_newer(self) -> None:
         """Take what is newer about the same thing, in place of what is worth least; else the older line goes."""
@@ -192,11 +211,27 @@ class _Packing:
         return self._count(line.line.text) + _ROW_TOKENS
 
 
+def _keeps(note: _Weighed, sentence: str) -> bool:
+    """True where a memory file says what the sentence says, perhaps in fewer words."""
+    there = frozenset(stem(term) for term in content_terms(sentence))
+    missing = note.terms - there
+    is_alike = len(missing) <= (1.0 - _SAME_FACT) * len(note.terms)
+    return is_alike and not _has_number(missing) and _deny_alike(note.said, sentence)
+
+
+def _deny_alike(text: str, other: str) -> bool:
+    return bool(_DENIES.search(text)) == bool(_DENIES.search(other))
+
+
+def _has_number(terms: Iterable[str]) -> bool:
+    return any(character.isdigit() for term in terms for character in term)
+
+
 def _supersedes(one: _Weighed, other: _Weighed) -> bool:
     is_newer = one.line.hit.day > other.line.hit.day
     if not is_newer or not one.line.says_something or one.line.share < _AS_MUCH * other.line.share:
         return False
-    return one.is_about_the_same(other) and not one.says_the_same(other)
+    return one.is_about_the_same(other) and not one.repeats(other)
 
 
 def _weighed(text: Sequence[FoundLine]) -> list[_Weighed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +69,55 @@ def test_a_note_is_kept_rather_than_what_was_said_and_has_its_newest_day() -> No
     ]
     [run] = packed(hits, "locker", "code")
     assert (run.day, [line.text for line in run.lines]) == ("2026-11-09", ["- My locker code is 4471"])
+
+
+@pytest.mark.parametrize(
+    ("said", "noted", "terms"),
+    [
+        (
+            "user: We want three days by the sea, no rushing. I am allergic to peanuts, so every meal must be safe.",
+            "- Allergic to peanuts: every meal must be safe (2026-11-09)",
+            ("allergic", "peanuts", "meal", "safe"),
+        ),
+        ("user: 记住我妹妹住在奥斯陆", "- 我妹妹住在奥斯陆", ("妹妹", "住在")),
+        (
+            "user: 我想去海边玩三天，早上不要赶。我对花生过敏，每顿饭都要安全。",
+            "- 对花生过敏，每顿饭都要安全（2026-11-09）",
+            ("花生", "过敏"),
+        ),
+    ],
+    ids=["a part of what was said", "an order to remember", "a part of what was said in Chinese"],
+)
+@pytest.mark.parametrize("is_better", [True, False], ids=["said ranks first", "noted ranks first"])
+def test_what_a_memory_file_has_kept_is_taken_from_it(
+    said: str, noted: str, terms: tuple[str, ...], is_better: bool
+) -> None:
+    hits = [
+        chunk("2026-11-09", noted, relevance=0.4),
+        chunk("2026-11-09", said, kind="said", relevance=0.8 if is_better else 0.2),
+    ]
+    [run] = packed(hits, *terms)
+    assert ([line.text for line in run.lines], run.hit.kind) == ([noted], "note")
+
+
+def test_what_was_said_stays_where_the_note_has_less_of_the_answer_or_another_number() -> None:
+    more = [
+        chunk("2026-11-09", "- The boat is in Split"),
+        chunk("2026-11-09", "user: The boat is in Split, its berth is number nine.", kind="said"),
+    ]
+    other = [
+        chunk("2026-11-08", "- My locker code is 4471"),
+        chunk("2026-11-09", "user: My locker code is 5502 now.", kind="said"),
+    ]
+    assert len(packed(more, "boat", "berth", "number")) == 2
+    assert len(packed(other, "locker", "code")) == 2
+
+
+def test_where_the_better_of_two_has_no_room_the_other_stays() -> None:
+    long_note = "- " + "the locker code is 4471 and " * 2 + "so on"
+    hits = [chunk("2026-11-01", long_note), chunk("2026-11-09", "user: the locker code is 4471", kind="said")]
+    [run] = packed(hits, "locker", "code", tokens=30)
+    assert [line.text for line in run.lines] == ["user: the locker code is 4471"]
 
 
 def test_another_number_and_a_denial_are_not_the_same_fact() -> None:
