@@ -12,8 +12,9 @@ _MOST_CJK_TERMS = 4
 _LEADS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|him|his|she|her|hers|there|then|else|ones?|too|also)\b"
     r"|^\W*(?:and|but|so|or|what about|how about)\b"
-    r"|^\W*(?:why|when|where|who|which|how (?:much|many|long))\W*$"
-    r"|[它他她这那其]|后来|然后|还有|另外|[呢也]|^\W*(?:为什么|什么时候|哪里|哪儿|谁|多少)\W*$",
+    r"|^\W*(?:why|when|where|who|what|which|how (?:much|many|long|often|far))(?: \w+)?\W*$"
+    r"|[它他她这那其]|后来|然后|还有|另外|[呢也]"
+    r"|^\W*(?:是|要|花了?|收)?(?:为什么|什么时候|哪|谁|多少|几)\S{0,4}$|是(?:谁|哪|什么|多少)\S{0,4}$",
     re.IGNORECASE,
 )
 # More of what was said would outweigh the message itself.

@@ -17,6 +17,8 @@ FOLLOW_UPS = (
     "Which one is cheaper?",
     "Is that still true?",
     "Who else was there?",
+    "Who won?",
+    "How often?",
     "那后来呢？",
     "为什么？",
     "他住在哪里？",
@@ -25,6 +27,11 @@ FOLLOW_UPS = (
     "它多少钱？",
     "她呢？",
     "然后呢？",
+    "谁赢了？",
+    "多少钱？",
+    "花了多少？",
+    "是谁修的？",
+    "缺的是哪枚？",
 )
 OWN_QUESTIONS = (
     "How do I descale an espresso machine with citric acid?",
@@ -35,6 +42,8 @@ OWN_QUESTIONS = (
     "怎么给变速自行车调后拨？",
     "洗衣机显示E4故障码是什么意思？",
     "我妹妹住在奥斯陆",
+    "阳台上的茉莉花盆是谁送的？",
+    "Who repaired the violin?",
 )
 
 
