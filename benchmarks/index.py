@@ -42,6 +42,7 @@ class SyntheticEmbedder:
 
     name = "synthetic"
     batch_texts = 500
+    reads_lines = True
 
     def __init__(self) -> None:
         self._real = OfflineEmbedder()

@@ -68,11 +68,11 @@ def join_lines(
 ) -> list[list[FoundLine]]:
     """The lines of all hits; where two hits overlap or touch, their lines are in one list.
 
-    `closeness` has the cosines of the lines of single hits, by place in `hits`; blank lines and the messages that are
-    known are left out, and the lines around a known message are in two lists.
+    `closeness` has the cosines of the lines of hits that bring none, by place in `hits`. Blank lines and the messages
+    that are known are left out, and the lines around a known message are in two lists.
     """
     texts: list[list[FoundLine]] = []
-    of_hits = [_lines_of(hit, words, closeness.get(index, ())) for index, hit in enumerate(hits)]
+    of_hits = [_lines_of(hit, words, hit.closeness or closeness.get(index, ())) for index, hit in enumerate(hits)]
     for lines in sorted(of_hits, key=_place):
         shared = _shared_count(texts[-1], lines) if texts else None
         if shared is None:

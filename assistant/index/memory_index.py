@@ -15,22 +15,13 @@ from assistant.config.prompts import language_of
 from assistant.config.words import say, spoken_language
 from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
+from assistant.index.finder import ChunkFinder, WantedHits, word_scores
 from assistant.index.found_lines import FoundLine, join_lines
 from assistant.index.packing import CHUNKS_LOOKED_AT, Room, pack_lines
 from assistant.index.question import SearchQuestion, read_question
 from assistant.index.question_words import QuestionWords
 from assistant.index.quotes import ENOUGH_SHARE, Quote, QuotePlace, Sentence, is_find, make_quotes, sentences_of
-from assistant.index.search import (
-    CANDIDATES,
-    Candidate,
-    RankingInputs,
-    SearchHit,
-    best_places,
-    fuse,
-    hit_at,
-    select_hits,
-    word_trust,
-)
+from assistant.index.search import CANDIDATES, SearchHit, hit_at
 from assistant.index.search_notices import (
     FORGETTING,
     LATE,
@@ -49,7 +40,7 @@ from assistant.index.upkeep import Upkeep
 from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals
 from assistant.index.vectors.chroma import Backend, open_store
 from assistant.index.vectors.embeddings import Embedder
-from assistant.index.vectors.meaning import Meaning, NearChunk
+from assistant.index.vectors.meaning import Meaning, NearChunks
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.text.line_ends import split_lines
 
@@ -175,7 +166,7 @@ class MemoryIndex:
 
         With `patience_seconds` files and vectors that are not ready yet are waited for longer than the settings say.
         """
-        wanted = _Wanted(max_results, max_results * _CANDIDATES_A_RESULT, min_score, min_score)
+        wanted = WantedHits(max_results, max_results * _CANDIDATES_A_RESULT, min_score, min_score)
         return await self._search(query, wanted, patience_seconds)
 
     async def search_widely(
@@ -183,7 +174,7 @@ class MemoryIndex:
     ) -> SearchAnswer:
         """The chunks that `quote` chooses its lines from: nothing where not even the best reaches `min_score`."""
         return await self._search(
-            query, _Wanted(CHUNKS_LOOKED_AT, CHUNKS_LOOKED_AT, min_score, _ANY_SCORE), patience_seconds
+            query, WantedHits(CHUNKS_LOOKED_AT, CHUNKS_LOOKED_AT, min_score, _ANY_SCORE), patience_seconds
         )
 
     async def quote(
@@ -277,7 +268,7 @@ class MemoryIndex:
         finally:
             self._is_purging = False
 
-    async def _search(self, query: str, wanted: _Wanted, patience_seconds: float) -> SearchAnswer:
+    async def _search(self, query: str, wanted: WantedHits, patience_seconds: float) -> SearchAnswer:
         # A server may be asked for its vector.
         question = read_question(self._mask(query), self._now().date())
         if not question.text:
@@ -290,10 +281,10 @@ class MemoryIndex:
         vectors = asyncio.create_task(self._near(question, notices, patience_seconds))
         try:
             await self._wait_for_files(notices, patience_seconds)
-            words = await asyncio.to_thread(_word_scores, full_text, question)
+            words = await asyncio.to_thread(word_scores, full_text, question)
             near = await vectors
             calibration = self._meaning.calibration if self._meaning is not None and near is not None else None
-            find = _Finder(full_text, question, words, near or [], calibration)
+            find = ChunkFinder(full_text, question, words, near, calibration)
             hits = await asyncio.to_thread(find.hits, wanted)
             if not hits and calibration is not None and wanted.best_score <= DEFAULT_SCORE:
                 hits = await self._look_closer(find, calibration, wanted)
@@ -324,7 +315,7 @@ class MemoryIndex:
 
     async def _near(
         self, question: SearchQuestion, notices: list[SearchNotice], patience_seconds: float
-    ) -> list[NearChunk] | None:
+    ) -> NearChunks | None:
         """The nearest chunks; None, with a notice, where words must answer alone."""
         if self._upkeep is None:
             return None
@@ -356,10 +347,10 @@ class MemoryIndex:
     async def _closeness(
         self, question: SearchQuestion, words: QuestionWords, hits: Sequence[SearchHit]
     ) -> dict[int, list[float]]:
-        """Cosines of the lines of the first hits; nothing where words tell lines apart, or no vectors can be had."""
+        """Cosines of the lines of the first hits, where they do not bring them and words do not tell lines apart."""
         closeness: dict[int, list[float]] = {}
         meaning = self._meaning
-        if meaning is None or self._upkeep is None or not self._upkeep.is_meaning_open:
+        if meaning is None or self._upkeep is None or not self._upkeep.is_meaning_open or meaning.embedder.reads_lines:
             return closeness
         lines_of = [split_lines(hit.text) for hit in hits[:_CHUNKS_READ_CLOSELY]]
         if max((words.share_in(line) for lines in lines_of for line in lines), default=1.0) >= ENOUGH_SHARE:
@@ -375,7 +366,7 @@ class MemoryIndex:
                 break
         return closeness
 
-    async def _look_closer(self, find: _Finder, calibration: Calibration, wanted: _Wanted) -> list[SearchHit]:
+    async def _look_closer(self, find: ChunkFinder, calibration: Calibration, wanted: WantedHits) -> list[SearchHit]:
         """The best places by their nearest sentence: one that answers is lost among the others of a chunk.
 
         Only where nothing was found, for it embeds each sentence of these places; nothing where that takes too long.
@@ -426,10 +417,6 @@ def _ignore(names: frozenset[str]) -> None:
     """For callers who need not know what changed."""
 
 
-def _word_scores(full_text: FullText, question: SearchQuestion) -> dict[int, float]:
-    return {hit.chunk_id: hit.score for hit in full_text.rank(question, CANDIDATES)}
-
-
 @dataclass(frozen=True, slots=True)
 class _PlaceFinder:
     """Where in its file a found line is; `dialogs` has the texts of the days that are quoted."""
@@ -450,48 +437,3 @@ class _PlaceFinder:
 
 def _is_in(line: str, text: JournalText) -> bool:
     return line.removeprefix(f"{text.role}: ") in text.text
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """How many places of how many candidates, what the best has to reach, and what each other one."""
-
-    count: int
-    candidates: int
-    best_score: float
-    least_score: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    """Both rankings of a question, and what turns them into hits."""
-
-    full_text: FullText
-    question: SearchQuestion
-    words: dict[int, float]
-    near: Sequence[NearChunk]
-    calibration: Calibration | None
-
-    def best_places(self, count: int) -> list[SearchHit]:
-        """The first places of both rankings, whether they answer or not."""
-        candidates = fuse(self.words, {chunk.chunk_id: chunk.cosine for chunk in self.near}, count=4 * count)
-        chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
-        return best_places(candidates, chunks, self.question, count)
-
-    def hits(self, wanted: _Wanted) -> list[SearchHit]:
-        """The best places, each once; none where not even the best answers."""
-        cosines = {chunk.chunk_id: chunk.cosine for chunk in self.near}
-        candidates = fuse(self.words, cosines, count=wanted.candidates)
-        shares = self._shares(candidates, {})
-        if (trust := word_trust(shares.values())) < 1.0:
-            candidates = fuse(self.words, cosines, trust, wanted.candidates)
-            shares = self._shares(candidates, shares)
-        chunks = self.full_text.chunks([candidate.chunk_id for candidate in candidates])
-        centred = {chunk.chunk_id: chunk.centred for chunk in self.near}
-        inputs = RankingInputs(self.question, shares, centred, self.calibration)
-        hits = select_hits(candidates, chunks, inputs, wanted.count, wanted.least_score)
-        return hits if any(hit.relevance >= wanted.best_score for hit in hits) else []
-
-    def _shares(self, candidates: list[Candidate], known: dict[int, float]) -> dict[int, float]:
-        unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]
-        return known | self.full_text.shares(self.question, unknown) if unknown else known

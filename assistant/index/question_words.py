@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.text.passages import fold
@@ -19,11 +19,14 @@ class QuestionWords:
 
     def share_in(self, text: str) -> float:
         """Share of the terms that are in the text, by weight, 0 to 1."""
+        return self.shares_in((text,))[0]
+
+    def shares_in(self, texts: Sequence[str]) -> list[float]:
+        """The same for several texts."""
         total = sum(self.weights.values())
-        if total <= 0.0:
-            return 0.0
-        folded = fold(text)
-        return sum(weight for term, weight in self.weights.items() if stem(term) in folded) / total
+        stems = [(stem(term), weight) for term, weight in self.weights.items() if total > 0.0]
+        folded = [fold(text) for text in texts]
+        return [sum((weight for part, weight in stems if part in text), 0.0) / (total or 1.0) for text in folded]
 
 
 def stem(term: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assistant.index.chunker import Chunk, ChunkKind
+from assistant.index.line_evidence import BestLine, Candidate
 from assistant.index.question import SearchQuestion
-from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals, direction_of
+from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, Direction, MatchSignals, direction_of
+from assistant.index.vectors.line_signs import LineCosines
 from assistant.text.line_ends import split_lines
 
 CANDIDATES = 200
@@ -15,8 +17,9 @@ CANDIDATES = 200
 VECTOR_WEIGHT = 0.4
 TRUSTED_SHARE = 0.4
 SNIPPET_CHARS = 300
-COMPANY = 0.25
+COMPANY = 0.5
 """Share of the best relevance that is added to every chunk's own."""
+MOST_COMPANY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,9 @@ class SearchHit:
     line: int = 0
     """Where in the file what answers best begins."""
     score: float = 0.0
-    """0 to 1: what both rankings give it together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk either ranking found."""
-
-    chunk_id: int
-    score: float
+    """0 to 1: what both rankings and its best line give it together."""
+    closeness: tuple[float, ...] = ()
+    """Cosine of each line of `text` to the question, centred; empty where its lines have no vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +63,10 @@ class RankingInputs:
     """Of the vectors from their means, by chunk; empty where words answer alone."""
     calibration: Calibration | None
     """None where words answer alone."""
+    best_lines: Mapping[int, BestLine] = field(default_factory=dict[int, BestLine])
+    """By chunk, for those whose lines were looked at."""
+    line_cosines: Mapping[int, LineCosines] = field(default_factory=dict[int, LineCosines])
+    """By chunk, for those whose lines have vectors."""
 
 
 def fuse(
@@ -111,7 +112,12 @@ def select_hits(
     relevances = rate_candidates(candidates, chunks, inputs)
     rated = ((candidate, relevances.get(candidate.chunk_id, 0.0)) for candidate in candidates)
     found = (
-        (chunks[candidate.chunk_id], relevance, candidate.score)
+        _Rated(
+            chunks[candidate.chunk_id],
+            relevance,
+            candidate.score,
+            _closeness(candidate.chunk_id, chunks[candidate.chunk_id], inputs),
+        )
         for candidate, relevance in rated
         if relevance >= min_score and (relevance > 0.0 or min_score < 0.0)
     )
@@ -134,7 +140,7 @@ def best_places(
 ) -> list[SearchHit]:
     """The first places, each once, whatever is known of how well they answer; none in another script."""
     known = (chunks[candidate.chunk_id] for candidate in candidates if candidate.chunk_id in chunks)
-    within = ((chunk, 0.0, 0.0) for chunk in known if direction_of(question.text, chunk.text) == "within")
+    within = (_Rated(chunk) for chunk in known if direction_of(question.text, chunk.text) == "within")
     return _hits_of(within, question, count)
 
 
@@ -152,13 +158,21 @@ def rate_candidates(
     own: dict[int, float] = {}
     for candidate in candidates:
         if (chunk := chunks.get(candidate.chunk_id)) is not None:
-            share, cosine = shares.get(candidate.chunk_id, 0.0), inputs.cosines.get(candidate.chunk_id)
+            cosine = inputs.cosines.get(candidate.chunk_id)
             # Scripts count where a vector tells of meaning; to look at those of a text costs more than all the rest.
             direction = "within" if cosine is None else direction_of(inputs.question.text, chunk.text)
-            own[candidate.chunk_id] = calibration.relevance(MatchSignals(share, cosine, direction))
+            own[candidate.chunk_id] = calibration.relevance(signals_of(candidate.chunk_id, inputs, direction))
     best = min(max(own.values(), default=0.0), 1.0)
-    company = COMPANY * best if best >= DEFAULT_SCORE else 0.0
+    company = min(COMPANY * best, MOST_COMPANY) if best >= DEFAULT_SCORE else 0.0
     return {chunk_id: min(max(value + company, 0.0), 1.0) for chunk_id, value in own.items()}
+
+
+def signals_of(chunk_id: int, inputs: RankingInputs, direction: Direction) -> MatchSignals:
+    """What is known of how well a chunk answers."""
+    share, cosine = inputs.shares.get(chunk_id, 0.0), inputs.cosines.get(chunk_id)
+    if (line := inputs.best_lines.get(chunk_id)) is None:
+        return MatchSignals(share, cosine, direction)
+    return MatchSignals(share, cosine, direction, line.share, line.centred)
 
 
 def make_snippet(text: str, terms: Sequence[str], max_chars: int = SNIPPET_CHARS) -> Snippet:
@@ -217,20 +231,37 @@ def _line_count(chunk: Chunk) -> int:
     return chunk.last_line - chunk.first_line + 1
 
 
-def _hits_of(rated: Iterable[tuple[Chunk, float, float]], question: SearchQuestion, count: int) -> list[SearchHit]:
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    chunk: Chunk
+    relevance: float = 0.0
+    score: float = 0.0
+    closeness: tuple[float, ...] = ()
+
+
+def _closeness(chunk_id: int, chunk: Chunk, inputs: RankingInputs) -> tuple[float, ...]:
+    """Of each line; a single line is as near as its chunk."""
+    if (lines := inputs.line_cosines.get(chunk_id)) is not None:
+        return lines.centred
+    is_one_line = chunk_id in inputs.cosines and len(split_lines(chunk.text)) == 1
+    return (inputs.cosines[chunk_id],) if is_one_line else ()
+
+
+def _hits_of(rated: Iterable[_Rated], question: SearchQuestion, count: int) -> list[SearchHit]:
     """The first hits, in order, each place once."""
     taken: list[Chunk] = []
     hits: list[SearchHit] = []
-    for chunk, relevance, score in rated:
+    for one in rated:
         if len(hits) == count:
             break
-        if not any(_is_same_place(chunk, other) for other in taken):
-            taken.append(chunk)
-            hits.append(replace(_hit(chunk, relevance, question.terms), score=round(score, 3)))
+        if not any(_is_same_place(one.chunk, other) for other in taken):
+            taken.append(one.chunk)
+            hits.append(_hit(one, question.terms))
     return hits
 
 
-def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
+def _hit(rated: _Rated, terms: Sequence[str]) -> SearchHit:
+    chunk = rated.chunk
     snippet = make_snippet(chunk.text, terms)
     return SearchHit(
         path=chunk.path,
@@ -239,13 +270,15 @@ def _hit(chunk: Chunk, relevance: float, terms: Sequence[str]) -> SearchHit:
         heading=chunk.heading,
         snippet=snippet.text,
         text=chunk.text,
-        relevance=round(relevance, 3),
+        relevance=round(rated.relevance, 3),
         kind=chunk.kind,
         day=chunk.day,
         session_id=chunk.session_id,
         message_id=_message_at(chunk.message_ids, snippet.best_line),
         message_ids=chunk.message_ids,
         line=chunk.first_line if chunk.session_id else chunk.first_line + snippet.best_line,
+        score=round(rated.score, 3),
+        closeness=rated.closeness,
     )
 
 

@@ -34,6 +34,7 @@ class HashEmbedder:
     """
 
     batch_texts = 8
+    reads_lines = False
     calibration: Calibration | None = Calibration(0.1, 0.5, 0.4, 1.2, 0.3, 0.7, 0.3, 0.7)
 
     def __init__(self, name: str = "hash", dimensions: int = 16) -> None:

@@ -126,7 +126,7 @@ def test_beside_a_sure_answer_a_less_sure_one_counts_for_more() -> None:
     chunks = {1: chunk("sure"), 2: chunk("half", 5, 5)}
     candidates = [Candidate(1, 1.0), Candidate(2, 0.5)]
     inputs = RankingInputs(asked("sure"), {1: 1.0, 2: 0.05}, {1: 0.5, 2: 0.3}, CALIBRATION)
-    assert rate_candidates(candidates, chunks, inputs) == {1: 1.0, 2: pytest.approx(0.3125)}
+    assert rate_candidates(candidates, chunks, inputs) == {1: 1.0, 2: pytest.approx(0.2625)}
     assert rate_candidates(candidates[1:], chunks, inputs) == {2: pytest.approx(0.0625)}
 
 
@@ -136,14 +136,21 @@ def test_across_two_scripts_meaning_alone_may_answer_by_the_scale_of_its_directi
         return rate_candidates([Candidate(1, 1.0)], {1: chunk(text)}, inputs)
 
     assert rated(asked("她喜欢喝什么茶"), "She likes green tea") == {1: pytest.approx(1.0)}
-    assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.625)}
-    assert rated(asked("what", "drink"), "She likes green tea") == {1: pytest.approx(0.46875)}
+    assert rated(asked("what", "drink"), "她喜欢喝绿茶") == {1: pytest.approx(0.7)}
+    assert rated(asked("what", "drink"), "She likes green tea") == {1: pytest.approx(0.5625)}
 
 
 def test_a_note_in_two_languages_can_be_asked_for_in_either() -> None:
     note = "I drink oolong tea in the morning\n我妹妹住在奥斯陆"
     assert (direction_of("早上喝什么", note), direction_of("where is my sister", note)) == ("from_cjk", "to_cjk")
     assert direction_of("数据存在哪里", "项目用 Python 编写，数据保存在数据库里") == "within"
+
+
+def test_a_chunk_is_as_relevant_as_it_and_its_best_line_are() -> None:
+    alone = CALIBRATION.relevance(MatchSignals(0.4, 0.3))
+    assert CALIBRATION.relevance(MatchSignals(0.4, 0.3, line_share=0.4, line_cosine=0.3)) == pytest.approx(alone)
+    assert CALIBRATION.relevance(MatchSignals(0.4, 0.3, line_share=0.0, line_cosine=0.1)) < alone
+    assert CALIBRATION.relevance(MatchSignals(0.4, 0.3, line_share=0.4)) == pytest.approx(alone)
 
 
 def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_find() -> None:
@@ -156,12 +163,13 @@ def test_an_embedder_is_calibrated_by_what_questions_with_and_without_an_answer_
     unrelated = [
         [MatchSignals(0.0, 0.1)],
         [MatchSignals(0.1, 0.2)],
-        [MatchSignals(0.0, 0.15, "from_cjk")],
-        [MatchSignals(0.0, 0.2, "to_cjk")],
+        [MatchSignals(0.0, 0.25, "from_cjk")],
+        [MatchSignals(0.0, 0.24, "to_cjk")],
     ]
     found = calibrate(related, unrelated)
-    assert (found.unrelated, found.related) == (pytest.approx(0.175), pytest.approx(0.6))
+    assert (found.unrelated, found.related) == (pytest.approx(0.22), pytest.approx(0.6))
     assert found.relevance(MatchSignals(0.1, 0.2)) == pytest.approx(0.1, abs=0.01)
-    assert found.relevance(MatchSignals(0.0, 0.15, "from_cjk")) == pytest.approx(0.1)
-    assert found.relevance(MatchSignals(0.0, 0.2, "to_cjk")) == pytest.approx(0.1)
+    assert found.relevance(MatchSignals(0.0, 0.25, "from_cjk")) == pytest.approx(0.1)
+    assert found.relevance(MatchSignals(0.0, 0.24, "to_cjk")) == pytest.approx(0.1)
+    assert found.relevance(MatchSignals(0.0, 0.2, "to_cjk")) < 0.1
     assert found.relevance(MatchSignals(1.0, 0.6)) > 1.0

@@ -21,7 +21,7 @@ from assistant.storage.journal.journal import RECALL_SOURCE
 from assistant.storage.workspace import PROMPT_FILES
 
 SURE_RELEVANCE = 0.35
-LEAST_RELEVANCE = 0.12
+LEAST_RELEVANCE = 0.25
 # The hits after the first are taken to be about something else.
 _RELATED_HITS = 5
 _TIMES_THE_UNRELATED = 2.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant.index.chunker import Chunk
-from assistant.index.text.chunk_rows import CHUNK_COLUMNS, PendingChunk, Source, read_chunk
+from assistant.index.text.chunk_rows import CHUNK_COLUMNS, PendingChunk, Source, VectorFacts, read_chunk
 from assistant.index.text.terms import spaced
 
 _OPTIMISE_EVERY = 500
@@ -75,18 +75,21 @@ class Changes:
         """Note that so many vectors were put into the store."""
         self._count_up("written_vectors", count)
 
-    def mark_embedded(self, chunks: Iterable[PendingChunk], mean_cosines: Iterable[float]) -> None:
+    def mark_embedded(self, chunks: Iterable[PendingChunk], facts: Iterable[VectorFacts]) -> None:
         """Note that the vectors of these chunks stand in the store, unless a chunk changed meanwhile."""
         self._connection.executemany(
-            "UPDATE chunks SET is_pending = 0, mean_cosine = ? WHERE key = ? AND digest = ?",
-            [(cosine, chunk.key, chunk.digest) for chunk, cosine in zip(chunks, mean_cosines, strict=True)],
+            "UPDATE chunks SET is_pending = 0, mean_cosine = ?, line_signs = ? WHERE key = ? AND digest = ?",
+            [
+                (known.mean_cosine, known.line_signs, chunk.key, chunk.digest)
+                for chunk, known in zip(chunks, facts, strict=True)
+            ],
         )
 
     def begin_space(self, name: str) -> None:
         """Note whose vectors are used from now on; what was read from those of another model is forgotten."""
         row = self._connection.execute("SELECT value FROM facts WHERE name = 'space'").fetchone()
         if row != (name,):
-            self._connection.execute("UPDATE chunks SET mean_cosine = NULL")
+            self._connection.execute("UPDATE chunks SET mean_cosine = NULL, line_signs = NULL")
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('space', ?)", (name,))
 
     def mark_present(self, keys: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from assistant.index.chunker import CHUNKER_VERSION, Chunk, ChunkKind
 from assistant.index.text.terms import TERMS_VERSION
 from assistant.index.vectors.calibration_texts import SAMPLES_VERSION
 
-_VERSION = f"4/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
+_VERSION = f"5/{CHUNKER_VERSION}/{TERMS_VERSION}/{SAMPLES_VERSION}"
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sources (
@@ -20,7 +20,7 @@ CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, key TEXT NOT NULL UNIQUE, digest TEXT NOT NULL,
     heading TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL,
     kind TEXT NOT NULL, day TEXT NOT NULL, session_id TEXT NOT NULL, message_ids TEXT NOT NULL,
-    is_pending INTEGER NOT NULL, mean_cosine REAL
+    is_pending INTEGER NOT NULL, mean_cosine REAL, line_signs BLOB
 );
 CREATE INDEX chunks_by_source ON chunks (source_id);
 CREATE INDEX chunks_by_day ON chunks (day);
@@ -55,6 +55,17 @@ class PendingChunk:
     key: str
     digest: str
     meaning: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFacts:
+    """What is kept of a chunk's vectors beside the chunk."""
+
+    mean_cosine: float
+    """How near its vector is to just any question."""
+    line_signs: bytes
+    """Of the vectors of its lines; empty where they have none."""
 
 
 @dataclass(frozen=True, slots=True)

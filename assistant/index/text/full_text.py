@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
@@ -243,13 +244,23 @@ class FullText:
         )
         return {key: EmbeddedChunk(int(chunk_id), float(common)) for key, chunk_id, common in rows}
 
+    def line_signs(self, chunk_ids: Sequence[int]) -> dict[int, bytes]:
+        """The signs of the lines of these chunks, for those that have them."""
+        rows: list[tuple[int, bytes]] = self._fetch(
+            "SELECT id, line_signs FROM chunks WHERE is_pending = 0 AND line_signs != x'' "
+            f"AND id IN ({_marks(chunk_ids)})",
+            chunk_ids,
+        )
+        return dict(rows)
+
     def pending(self, limit: int) -> list[PendingChunk]:
         """Chunks that still need a vector, newest first."""
         rows = self._read(
             "SELECT key, digest, heading, text FROM chunks WHERE is_pending = 1 ORDER BY id DESC LIMIT ?", (limit,)
         )
         return [
-            PendingChunk(key, digest, f"{heading}\n{text}" if heading else text) for key, digest, heading, text in rows
+            PendingChunk(key, digest, f"{heading}\n{text}" if heading else text, text)
+            for key, digest, heading, text in rows
         ]
 
     def removed_keys(self, limit: int) -> list[str]:
@@ -307,6 +318,9 @@ class FullText:
         return connection
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[str, ...]]:
+        return self._fetch(sql, values)
+
+    def _fetch(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._read_lock:
             if self._reader is None:
                 raise IndexingError(say("index", "not_open", name=self.path.name))

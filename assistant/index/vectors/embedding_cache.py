@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,23 @@ Vector = npt.NDArray[np.float32]
 KEPT_UNUSED = 50
 _IN_ONE_QUERY = 500
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT NULL, "
-    "digest TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (model, dimensions, digest))",
+    # Of an earlier version, without lines.
+    "DROP TABLE IF EXISTS vectors",
+    "CREATE TABLE IF NOT EXISTS chunk_vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT "
+    "NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, line_signs BLOB NOT NULL, UNIQUE (model, dimensions, digest))",
     "CREATE TABLE IF NOT EXISTS measurements (model TEXT NOT NULL, dimensions INTEGER NOT NULL, samples INTEGER NOT "
     "NULL, question BLOB, text BLOB, unrelated REAL, related REAL, low REAL, high REAL, low_from_cjk REAL, "
     "high_from_cjk REAL, low_to_cjk REAL, high_to_cjk REAL, PRIMARY KEY (model, dimensions))",
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkVectors:
+    """What an embedder made of one chunk."""
+
+    vector: Vector
+    line_signs: bytes = b""
+    """Of the vectors of its lines; empty where none were made."""
 
 
 class EmbeddingCache:
@@ -41,26 +52,31 @@ class EmbeddingCache:
         with self._lock:
             self._connection.close()
 
-    def find(self, model: str, dimensions: int, digests: Sequence[str]) -> dict[str, Vector]:
+    def find(self, model: str, dimensions: int, digests: Sequence[str]) -> dict[str, ChunkVectors]:
         """The vectors that are there, by digest."""
-        found: dict[str, Vector] = {}
+        found: dict[str, ChunkVectors] = {}
         with self._lock:
             for start in range(0, len(digests), _IN_ONE_QUERY):
                 batch = digests[start : start + _IN_ONE_QUERY]
                 rows = self._connection.execute(
-                    "SELECT digest, vector FROM vectors WHERE model = ? AND dimensions = ? "
+                    "SELECT digest, vector, line_signs FROM chunk_vectors WHERE model = ? AND dimensions = ? "
                     f"AND digest IN ({','.join('?' * len(batch))})",
                     (model, dimensions, *batch),
                 )
-                found |= {digest: np.frombuffer(blob, dtype=np.float32) for digest, blob in rows}
+                found |= {
+                    digest: ChunkVectors(np.frombuffer(vector, dtype=np.float32), signs)
+                    for digest, vector, signs in rows
+                }
         return found
 
-    def store(self, model: str, dimensions: int, vectors: Mapping[str, Vector]) -> None:
+    def store(self, model: str, dimensions: int, vectors: Mapping[str, ChunkVectors]) -> None:
         """Keep these vectors."""
-        rows = [(model, dimensions, digest, vector.tobytes()) for digest, vector in vectors.items()]
+        rows = [(model, dimensions, digest, made.vector.tobytes(), made.line_signs) for digest, made in vectors.items()]
         with self._lock, self._connection:
             self._connection.executemany(
-                "INSERT OR REPLACE INTO vectors (model, dimensions, digest, vector) VALUES (?, ?, ?, ?)", rows
+                "INSERT OR REPLACE INTO chunk_vectors (model, dimensions, digest, vector, line_signs) "
+                "VALUES (?, ?, ?, ?, ?)",
+                rows,
             )
 
     def find_measurement(self, model: str, dimensions: int) -> Measurement | None:
@@ -92,8 +108,8 @@ class EmbeddingCache:
             self._connection.execute("DELETE FROM used")
             self._connection.executemany("INSERT OR IGNORE INTO used VALUES (?)", [(digest,) for digest in digests])
             self._connection.execute(
-                "DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM used) AND id NOT IN (SELECT id FROM "
-                "vectors WHERE digest NOT IN (SELECT digest FROM used) ORDER BY id DESC LIMIT ?)",
+                "DELETE FROM chunk_vectors WHERE digest NOT IN (SELECT digest FROM used) AND id NOT IN (SELECT id FROM "
+                "chunk_vectors WHERE digest NOT IN (SELECT digest FROM used) ORDER BY id DESC LIMIT ?)",
                 (spare,),
             )
         with self._lock:

