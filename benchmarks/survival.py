@@ -1,7 +1,8 @@
 """What is left of what was said: facts planted before five compactions, and LoCoMo's own questions at 16,000 tokens.
 
 Without a model three scripted summarisers write summaries and notes, and a question finds the three sentences that are
-nearest to it by meaning. `--base-url URL --model NAME` lets a real model write and answer. No figure has a goal: what a
+nearest to it by meaning. `--base-url URL --model NAME` lets a real model write and answer. A question of LoCoMo is
+asked as in a turn: beside the context there is what recall hands over, and the result of one search of memory. What a
 reader finds in everything that was said is the most that it could find in what is left.
 """
 
@@ -28,10 +29,12 @@ from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
 from assistant.index.packing import Room
+from assistant.index.quotes import Quote
 from assistant.index.vectors.embeddings import OfflineEmbedder
 from assistant.messages.blocks import TextBlock, UserMsg
 from assistant.messages.events import ContextCompressed
 from benchmarks.figures import Figure, report
+from benchmarks.remembered import recalled
 from benchmarks.replaying.dialogue import DATA_VARIABLE, LOCOMO_NAME, MissingDataError
 from tests.fakes.players import Quality, RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -150,19 +153,74 @@ async def _measure_locomo(settings: Settings, quality: str) -> list[Figure]:
     turns, questions = locomo_material()
     async with open_assistant(settings) as assistant:
         conversation = assistant.conversations.create()
-        for start in range(0, len(turns), _TURNS_A_MESSAGE):
-            await _say(conversation, "\n".join(turns[start : start + _TURNS_A_MESSAGE]))
+        ids: dict[str, str] = {}
+        messages = [
+            "\n".join(turns[start : start + _TURNS_A_MESSAGE]) for start in range(0, len(turns), _TURNS_A_MESSAGE)
+        ]
+        for message in messages:
+            await _say(conversation, message)
+            ids |= _ids_in_context(conversation)
         known = await _known(assistant, conversation)
+        await assistant.index.sync()
         answer = await _answer_by(assistant, is_scripted=quality != "model")
-        whole = "\n".join(turns)
-        compared = {
+        newest = _newest(messages, assistant)
+        truncated = _Asked(
+            assistant, newest, frozenset(ids[text] for text in messages if text in newest and text in ids)
+        )
+        compacted = _Asked(assistant, known.context, frozenset(_ids_in_context(conversation).values()))
+        whole = await _score("\n".join(turns), questions, answer)
+        cut = await _score(newest, questions, answer)
+        turn = await _score_asked(compacted.turn, questions, answer)
+        figures = {
             "no compaction, no window": whole,
-            "the newest that fit the window": _newest(turns, assistant),
-            f"context after {known.compactions} compactions": known.context,
-            "context and memory files": f"{known.context}\n{known.memory}",
+            "truncation": cut,
+            "truncation and recall": await _score_asked(truncated.with_recall, questions, answer),
+            f"{known.compactions} compactions without recall": await _score(known.context, questions, answer),
+            "compactions and recall": await _score_asked(compacted.with_recall, questions, answer),
+            "compactions, recall and one search": turn,
         }
         name = f"{quality}: LoCoMo, {len(questions)} questions"
-        return [Figure(f"{name}, {how}", await _score(text, questions, answer), "%") for how, text in compared.items()]
+        return [
+            *(Figure(f"{name}, {how}", value, "%") for how, value in figures.items()),
+            Figure(f"{name}, a turn against no compaction", 100 * turn / whole, "%", at_least=90.0),
+            Figure(f"{name}, a turn above truncation", turn - cut, "points", at_least=0.0),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model has at hand when it is asked: the context, and what memory brings that is not in it."""
+
+    assistant: Assistant
+    context: str
+    known_ids: frozenset[str]
+
+    async def with_recall(self, question: str) -> str:
+        quotes = await recalled(self.assistant.index, question, known_ids=self.known_ids)
+        return f"{self.context}\n{_text_of(quotes)}"
+
+    async def turn(self, question: str) -> str:
+        found = await self.assistant.index.search_widely(question)
+        quotes = await self.assistant.index.quote(question, found.hits, Room(_SEARCH_TOKENS), self.known_ids)
+        return f"{await self.with_recall(question)}\n{_text_of(quotes)}"
+
+
+def _text_of(quotes: Sequence[Quote]) -> str:
+    return "\n".join(row.text for quote in quotes for row in quote.rows)
+
+
+def _ids_in_context(conversation: Conversation) -> dict[str, str]:
+    """Text and id of each message of the person that the model still sees."""
+    items = conversation.context_items()
+    return {item.text: item.key.message_id for item in items if item.is_user and item.key is not None}
+
+
+async def _score_asked(known: Callable[[str], Awaitable[str]], questions: Sequence[Question], answer: Answer) -> float:
+    """Per cent of right answers, each from what is known for its question."""
+    right = 0
+    for question in questions:
+        right += any(_is_right(given, question) for given in await answer(await known(question.text), question.text))
+    return 100 * right / len(questions)
 
 
 def planted_facts() -> Iterator[Question]:
@@ -208,7 +266,7 @@ async def _score_search(assistant: Assistant, questions: Sequence[Question], ans
     for question in questions:
         found = await assistant.index.search_widely(question.text)
         quotes = await assistant.index.quote(question.text, found.hits, Room(_SEARCH_TOKENS))
-        shown = "\n".join(row.text for quote in quotes for row in quote.rows)
+        shown = _text_of(quotes)
         right += any(_is_right(given, question) for given in await answer(shown, question.text)) if shown else False
     return 100 * right / len(questions)
 
