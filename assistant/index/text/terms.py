@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-TERMS_VERSION = f"2/{unicodedata.unidata_version}"
+TERMS_VERSION = f"3/{unicodedata.unidata_version}"
 """Changes whenever `spaced` may give another result for the same text; the full-text index is then built anew."""
 
 _CJK = (
@@ -40,10 +40,28 @@ _MARKS = re.compile(
     )
     + "\u0640\U0001f3fb-\U0001f3ff]"
 )
+# Letters that no decomposition takes apart, and that people without them on their keyboard write so.
+_STROKES = {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "þ": "th"}
+_APOSTROPHES = "\u02b9\u02bb\u02bc\u02be\u02bf"
+_GREEK_BLOCKS = ((0x0370, 0x0400), (0x1F00, 0x2000))
+
+
+def _without_accents() -> dict[str, str]:
+    """Greek letters without accents and breathings, and the Cyrillic ones that only stress parts from another."""
+    codes = [*(code for first, end in _GREEK_BLOCKS for code in range(first, end)), ord("ѐ"), ord("ѝ")]
+    bases = {chr(code): unicodedata.normalize("NFD", chr(code))[0] for code in codes}
+    return {letter: base for letter, base in bases.items() if base != letter and base.isalpha()}
+
+
 _SAME_LETTERS = str.maketrans(
     {
+        **_without_accents(),
+        **_STROKES,
+        **{letter.upper(): plain.upper() for letter, plain in _STROKES.items()},
+        **dict.fromkeys(_APOSTROPHES, ""),
         **dict.fromkeys("أإآٱ", "ا"),
-        **dict.fromkeys("ىی", "ي"),
+        **dict.fromkeys("ىیئ", "ي"),
+        "ؤ": "و",
         "ة": "ه",
         "ک": "ك",
         **dict.fromkeys("İı", "i"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from assistant.index.text.terms import cjk_share, content_terms, every_term, is_cjk, spaced
@@ -60,6 +62,29 @@ def test_a_chinese_character_says_as_much_as_four_letters() -> None:
         ("ёлка", "елка"),
         ("हिन्दी", "हिन्दी"),
         ("cafe\u0301", "caf\u00e9"),
+        ("مسؤول", "مسوول"),
+        ("ئیران", "ایران".replace("ا", "ی", 1)),
+        ("क\u093cलम", "कलम"),
+        ("ज़मीन", "जमीन"),
+        ("ＨＥＬＬＯ", "hello"),
+        ("ﬁnance", "finance"),
+        ("Ελλάδα", "ελλαδα"),
+        ("Ὀδυσσεύς", "οδυσσευς"),
+        ("ΣΊΣΥΦΟΣ", "σισυφος"),
+        ("Łódź".replace("ó", "o").replace("ź", "z"), "lodz"),
+        ("Đa", "da"),
+        ("Ærø", "aero"),
+        ("ѝ", "и"),
+        ("за\u0301мок", "замок"),
+        ("Հայաստան", "ՀԱՅԱՍՏԱՆ"),
+        ("ʻOkina", "okina"),
+        (unicodedata.normalize("NFD", "Tiếng Việt"), "Tiếng Việt"),
+        (unicodedata.normalize("NFD", "한국어"), "한국어"),
+        (unicodedata.normalize("NFD", "がくせい"), "がくせい"),
+        ("ｶﾀｶﾅ", "カタカナ"),
+        ("น้ำ", "น\u0e49\u0e4d\u0e32"),
+        ("ไก่", "ไก่"),
+        ("①", "1"),
         ("soft\u00adhyphen", "softhyphen"),
         ("👩\u200d💻", "👩💻"),
         ("👍🏽", "👍"),
