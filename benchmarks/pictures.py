@@ -16,11 +16,13 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from assistant.config.settings import Settings
+from assistant.assembly.assistant import open_assistant
 from assistant.ui.page import PageServer, start
 from benchmarks.readme_picture import take_readme_pictures
+from tests.browser.behind import Behind, opened_behind
 from tests.conftest import find_chromium
-from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant, opened, past_conversation
+from tests.fakes.home import home_settings
+from tests.fakes.page_player import PagePlayer
 
 README_FOLDER = Path(__file__).parent.parent / "docs"
 HEIGHTS = {1920: 1080, 1440: 900, 1024: 768, 820: 1180, 390: 844}
@@ -37,11 +39,19 @@ CHROMIUM_FLAGS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """What is behind the page: the assistant, and the player that answers it."""
+
+    behind: Behind
+    player: PagePlayer
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """One state: its name and what leads to it from a new conversation."""
 
     name: str
-    reach: Callable[[Page, FakeAssistant], None]
+    reach: Callable[[Page, Stage], None]
     is_offline: bool = False
 
 
@@ -66,32 +76,32 @@ def show_panel(page: Page, side: str) -> None:
         page.wait_for_timeout(400)
 
 
-def _tools(page: Page, _: FakeAssistant) -> None:
+def _tools(page: Page, _: Stage) -> None:
     say(page, "tools: when is Friday free?", ".p-foot")
 
 
-def _tools_open(page: Page, assistant: FakeAssistant) -> None:
-    _tools(page, assistant)
+def _tools_open(page: Page, stage: Stage) -> None:
+    _tools(page, stage)
     page.locator(".p-row summary", has_text="Bash").click()
     page.locator(".p-row summary", has_text="Thinking").click()
     page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
 
 
-def _streaming(page: Page, assistant: FakeAssistant) -> None:
-    assistant.gate.clear()
+def _streaming(page: Page, stage: Stage) -> None:
+    stage.player.gate.clear()
     say(page, "slow: begin and wait", "text=It begins")
     page.locator("#composer textarea").fill("And one more thing")
     page.keyboard.press("Enter")
     page.locator(".p-queued").wait_for()
 
 
-def _conflict(page: Page, assistant: FakeAssistant) -> None:
+def _conflict(page: Page, stage: Stage) -> None:
     open_right(page, "Memory")
     page.locator("#editor .cm-content").click()
     page.keyboard.press("Control+End")
     page.keyboard.type("\n- Bring the passport")
     page.wait_for_timeout(300)
-    path = assistant.workspace.root / "MEMORY.md"
+    path = stage.behind.home / "MEMORY.md"
     path.write_text(path.read_text("utf-8") + "- Written by another hand\n", "utf-8")
     page.locator("#save").click()
     page.locator(".p-conflict").wait_for()
@@ -99,37 +109,49 @@ def _conflict(page: Page, assistant: FakeAssistant) -> None:
     page.locator(".p-conflict .p-diff").wait_for()
 
 
-def _summary(page: Page, _: FakeAssistant) -> None:
-    say(page, "compact: make room", ".p-compaction")
+def _compact(page: Page) -> None:
+    ferries = "I have seen three ferries today. " * 600
+    page.evaluate("text => window.palimpsest.send('send', text)", f"1 answer My dentist is on Friday 15:30. {ferries}")
     page.locator(".p-foot").last.wait_for()
+    say(page, "And now?", ".m-own >> text=You said")
+    say(page, "/compact", ".p-compaction")
+
+
+def _summary(page: Page, _: Stage) -> None:
+    _compact(page)
     page.locator(".p-summary summary").last.click()
 
 
-def _undone(page: Page, _: FakeAssistant) -> None:
-    say(page, "compact: make room", ".p-foot")
+def _undone(page: Page, _: Stage) -> None:
+    _compact(page)
     page.locator("#chat").get_by_role("button", name="Undo").click()
     page.locator(".p-undone").last.wait_for()
 
 
-def _past(page: Page, _: FakeAssistant) -> None:
+def _recalled(page: Page, stage: Stage) -> None:
+    stage.behind.assistant.is_recall_on = True
+    say(page, "Which hotels in Alfama?", ".p-row-recalled")
+
+
+def _past(page: Page, _: Stage) -> None:
     show_panel(page, "left")
     page.get_by_role("button", name="Lisbon trip").click()
     page.get_by_text("Question 40 about").wait_for()
     page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
 
 
-def _sessions(page: Page, _: FakeAssistant) -> None:
+def _sessions(page: Page, _: Stage) -> None:
     show_panel(page, "left")
 
 
-def _model(page: Page, _: FakeAssistant) -> None:
+def _model(page: Page, _: Stage) -> None:
     open_right(page, "Model")
     page.locator("#model").get_by_role("button", name="Test connection").click()
     page.locator("#model .p-report").wait_for()
 
 
-def _context(page: Page, _: FakeAssistant) -> None:
-    say(page, "compact: make room", ".p-foot")
+def _context(page: Page, _: Stage) -> None:
+    _compact(page)
     open_right(page, "Context")
 
 
@@ -140,11 +162,14 @@ STATES = (
     State("work-open", _tools_open),
     State("streaming", _streaming),
     State("approval", lambda page, _: say(page, "approve: tidy up", ".p-approval")),
-    State("approval-diff", lambda page, _: say(page, "edit: the plan", ".p-approval")),
+    State(
+        "approval-diff",
+        lambda page, stage: say(page, f"edit: {stage.behind.home / 'files' / 'plan.md'}", ".p-approval"),
+    ),
     State("compaction", _summary),
     State("compaction-undone", _undone),
-    State("memory-chips", lambda page, _: say(page, "remember: short answers", ".p-foot")),
-    State("recalled", lambda page, _: say(page, "recall: the dentist", ".p-foot")),
+    State("memory-chips", lambda page, _: say(page, "remember: I prefer window seats", ".p-foot")),
+    State("recalled", _recalled),
     State("failed", lambda page, _: say(page, "fail: please", ".p-failed")),
     State("max-steps", lambda page, _: say(page, "steps: please", ".p-stopped")),
     State("hostile", lambda page, _: say(page, "hostile: please", ".p-foot")),
@@ -158,25 +183,28 @@ STATES = (
 
 
 @contextmanager
-def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, FakeAssistant]]:
+def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, Stage]]:
     """The page on a free port, with a few conversations of other days."""
-    assistant = fake_assistant(home)
-    if is_offline:
-        assistant.model = OFFLINE
-    assistant.conversations.add("tax", "税表和收据", past_conversation(3))
-    assistant.conversations.add("garden", "Plan for the balcony garden", past_conversation(5))
-    assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
-    server = start(Settings(home=home), lambda *_: opened(assistant))
-    try:
-        yield server, assistant
-    finally:
-        assistant.gate.set()
-        server.close()
+    player = PagePlayer()
+    with opened_behind(home, player) as behind:
+        behind.write_past("tax", "税表和收据", 3)
+        behind.write_past("garden", "Plan for the balcony garden", 5)
+        behind.write_past("lisbon", "Lisbon trip", 40, folded_turns=20)
+        offline = home_settings(home, provider="offline", memory_store_backend="local")
+        server = start(behind.settings, (lambda *_: open_assistant(offline)) if is_offline else behind.open)
+        try:
+            yield server, Stage(behind, player)
+        finally:
+            player.gate.set()
+            server.close()
 
 
 def take(browser: Browser, state: State, width: int, theme: str, folder: Path) -> None:
     """Take one picture."""
-    with tempfile.TemporaryDirectory() as home, serving(Path(home), state.is_offline) as (server, assistant):
+    with (
+        tempfile.TemporaryDirectory() as folder_of_home,
+        serving(Path(folder_of_home) / "home", state.is_offline) as (server, stage),
+    ):
         context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]})
         page = context.new_page()
         page.goto(f"{server.url}?__theme={theme}")
@@ -187,16 +215,16 @@ def take(browser: Browser, state: State, width: int, theme: str, folder: Path) -
         page.locator(".p-welcome .p-suggestion").first.wait_for()
         if width < 1200:
             page.locator("#left").wait_for(state="hidden")
-        reached = _reach(state, page, assistant)
+        reached = _reach(state, page, stage)
         page.mouse.move(width / 2, 4)
         page.wait_for_timeout(600)
         page.screenshot(path=folder / f"{state.name}-{width}-{theme}{'' if reached else '-not-reached'}.png")
         context.close()
 
 
-def _reach(state: State, page: Page, assistant: FakeAssistant) -> bool:
+def _reach(state: State, page: Page, stage: Stage) -> bool:
     try:
-        state.reach(page, assistant)
+        state.reach(page, stage)
     except PlaywrightError as error:
         print(f"{state.name} was not reached: {error}", file=sys.stderr)
         return False

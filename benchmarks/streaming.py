@@ -13,10 +13,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
-from assistant.config.settings import Settings
 from assistant.ui.page import start
 from benchmarks.figures import Figure, report
-from tests.fakes.conversation import STREAMED_PIECES, STREAMED_TEXT, fake_assistant, opened, past_conversation
+from tests.browser.behind import opened_behind
+from tests.fakes.page_player import STREAMED_PIECES, STREAMED_TEXT, PagePlayer
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -45,11 +45,10 @@ _OPEN = """async () => {
 
 def main() -> int:
     """Measure both conversations in one browser."""
-    with tempfile.TemporaryDirectory() as folder:
-        assistant = fake_assistant(Path(folder))
-        assistant.conversations.add("years", "Many years", past_conversation(PAST_TURNS))
-        assistant.conversations.add("short", "Short one", past_conversation(2))
-        server = start(Settings(home=Path(folder)), lambda *_: opened(assistant))  # type: ignore[arg-type,return-value]
+    with tempfile.TemporaryDirectory() as folder, opened_behind(Path(folder) / "home", PagePlayer()) as behind:
+        behind.write_past("years", "Many years", PAST_TURNS)
+        behind.write_past("short", "Short one", 2)
+        server = start(behind.settings, behind.open)
         try:
             with sync_playwright() as playwright:
                 chromium = shutil.which("chromium")

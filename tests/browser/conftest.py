@@ -1,4 +1,7 @@
-"""One server and one browser for all browser tests, and a fresh tab with a new conversation for each."""
+"""One server and one browser for all browser tests, and a fresh tab with a new conversation for each.
+
+The assistant behind the page is the real one, in a home of the session; a provider on loopback answers it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, start
 from assistant.ui.server.loading import Opener
-from tests.fakes.conversation import FakeAssistant, fake_assistant, opened, past_conversation
+from tests.browser.behind import Behind, opened_behind
+from tests.fakes.page_player import PagePlayer
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -57,6 +61,14 @@ class Chat:
         self.page.locator("#composer textarea").fill(text)
         self.page.locator("#composer textarea").press("Enter")
 
+    def say_two(self, first: str, ferries: int = 60) -> None:
+        """A conversation of two turns, the first of them so long that it can be folded."""
+        self.act("send", f"1 answer {first} {'I have seen a ferry today. ' * ferries}")
+        self.wait_for_end()
+        self.say("and now?")
+        expect(self.page.locator("#chat")).to_contain_text("You said: and now?")
+        self.wait_for_end()
+
     def wait_for_end(self) -> None:
         """Wait until the newest turn has ended."""
         expect(self.page.locator("#stop button")).to_have_count(0)
@@ -87,17 +99,33 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Generator[Serve]:
 
 
 @pytest.fixture(scope="session")
-def assistant(tmp_path_factory: pytest.TempPathFactory) -> FakeAssistant:
-    """The assistant behind the page; it has one long past conversation."""
-    assistant = fake_assistant(tmp_path_factory.mktemp("home"))
-    assistant.conversations.add("lisbon", "Lisbon trip", past_conversation(40))
-    return assistant
+def player() -> Generator[PagePlayer]:
+    """What answers the assistant behind the page."""
+    player = PagePlayer()
+    yield player
+    player.gate.set()
 
 
 @pytest.fixture(scope="session")
-def server(serve: Serve, assistant: FakeAssistant) -> PageServer:
+def behind(tmp_path_factory: pytest.TempPathFactory, player: PagePlayer) -> Generator[Behind]:
+    """The assistant behind the page; its home has memory, files for the tools, and past conversations."""
+    with opened_behind(tmp_path_factory.mktemp("behind") / "home", player) as behind:
+        behind.write_past("lisbon", "Lisbon trip", 40, folded_turns=20)
+        yield behind
+
+
+@pytest.fixture(scope="session")
+def server(serve: Serve, behind: Behind) -> PageServer:
     """The page that all tests of this folder share."""
-    return serve(lambda *_: opened(assistant), assistant.workspace.root)  # type: ignore[arg-type,return-value]
+    return serve(behind.open, behind.home)
+
+
+@pytest.fixture
+def recall(behind: Behind) -> Generator[None]:
+    """Memory is searched before each turn."""
+    behind.assistant.is_recall_on = True
+    yield
+    behind.assistant.is_recall_on = False
 
 
 @pytest.fixture(scope="session")
@@ -159,13 +187,13 @@ def open_tab(context: BrowserContext, server: PageServer) -> Callable[[], Chat]:
 
 
 @pytest.fixture
-def chat(open_tab: Callable[[], Chat], assistant: FakeAssistant) -> Generator[Chat]:
+def chat(open_tab: Callable[[], Chat], player: PagePlayer) -> Generator[Chat]:
     """A tab with a new conversation. Whatever a test does, the page asks nobody outside."""
-    assistant.gate.clear()
+    player.gate.clear()
     chat = open_tab()
     chat.open()
     chat.start_new()
     yield chat
-    assistant.gate.set()
+    player.gate.set()
     outside = [url for url in chat.requests if not re.match(r"(http://127\.0\.0\.1:\d+/|data:|blob:)", url)]
     assert outside == []

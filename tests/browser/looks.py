@@ -20,7 +20,8 @@ _PALE = """() => {
     const found = [];
     const all = 'p, span, h1, h2, button, code, summary, td, li, b, a, dt, dd, label, input, textarea, .cm-line';
     for (const e of document.querySelectorAll(all)) {
-        if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true}) || e.closest('[inert]')) continue;
+        if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
+        if (e.closest('[inert], .p-unseen')) continue;
         if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
         const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
         const ratio = (a + .05) / (b + .05);
@@ -51,6 +52,8 @@ _COVERED = f"""() => {{ {_PRESSABLE}
     return pressable.filter(isInView).filter(e => {{
         const box = e.getBoundingClientRect();
         const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        // What scrolls goes under the thin line, and comes out again.
+        if (top?.closest('#meter') && e.closest('.m-scroller')) return false;
         return top && top !== e && !e.contains(top) && !top.contains(e) && !e.labels?.length;
     }}).map(named);
 }}"""
@@ -75,7 +78,8 @@ _SMALL = f"""(least) => {{ {_PRESSABLE}
 }}"""
 _NAMELESS = f"""() => {{ {_PRESSABLE}
     return pressable.filter(e => e.matches('button'))
-        .filter(e => !(e.getAttribute('aria-label') || e.innerText.trim() || e.title)).map(named);
+        // Words that are scrolled far away are not drawn, and have no `innerText` then.
+        .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.title)).map(named);
 }}"""
 
 

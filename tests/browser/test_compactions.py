@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.behind import COMPACT_TOKENS, Behind
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import SUMMARY, FakeAssistant, compaction
+from tests.fakes.page_player import PagePlayer
+from tests.fakes.past import PastConversation
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
 
+@pytest.fixture(scope="module")
+def many(behind: Behind) -> None:
+    """A conversation that was compacted 300 times."""
+    past = PastConversation(behind.store, "many", "Many compactions")
+    past.add_turns(1)
+    for number in range(300):
+        past.add_turns(1)
+        past.fold(f"## Goal\n- Move the dentist appointment\n- Step {number} is done")
+
+
 @pytest.fixture
-def panel(open_tab: Callable[[], Chat], assistant: FakeAssistant) -> Chat:
-    """A tab on a conversation that was compacted 300 times, with the Context panel open."""
-    events = [replace(compaction(f"k{number}"), summary=f"{SUMMARY}\n- Step {number} is done") for number in range(300)]
-    assistant.conversations.add("many", "Many compactions", events)
+def panel(open_tab: Callable[[], Chat], many: None) -> Chat:
+    """A tab on that conversation, with the Context panel open."""
     chat = open_tab()
     chat.open("c=many")
     chat.page.get_by_role("tab", name="Context").click()
@@ -43,9 +52,14 @@ def test_the_changes_to_a_summary_open_over_the_page_and_close(panel: Chat) -> N
     expect(pane).to_have_count(0)
 
 
-def test_a_compaction_is_listed_while_its_turn_goes_on(chat: Chat) -> None:
+def test_a_compaction_is_listed_while_its_turn_goes_on(chat: Chat, behind: Behind, player: PagePlayer) -> None:
     chat.page.get_by_role("tab", name="Context").click()
-    chat.say("compact please")
-    expect(chat.page.locator("#compactions li")).to_contain_text("91.2k → 23.7k")
+    seen = " ".join(f"I have seen ferry number {number} today." for number in range(COMPACT_TOKENS // 18))
+    chat.act("send", f"1 answer {seen}")
+    chat.wait_for_end()
+    chat.say("slow please")
+    expect(chat.page.locator("#compactions li")).to_contain_text("2 messages folded")
+    expect(chat.page.get_by_role("button", name="Stop the answer")).to_be_visible()
+    player.gate.set()
     chat.wait_for_end()
     expect(chat.page.locator("#compactions").get_by_role("button", name="Undo")).to_be_visible()

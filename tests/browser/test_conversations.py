@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant, FakeHit, past_conversation
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +28,8 @@ def find(chat: Chat, words: str) -> Locator:
     return box
 
 
-def test_a_conversation_is_renamed_in_its_line(chat: Chat, assistant: FakeAssistant) -> None:
-    assistant.conversations.add("bern", "Bern", past_conversation(2))
+def test_a_conversation_is_renamed_in_its_line(chat: Chat, behind: Behind) -> None:
+    behind.write_past("bern", "Bern", 2)
     chat.open("c=bern")
     row_of(chat, "Bern")
     field = chat.page.get_by_label("Title of this conversation")
@@ -42,8 +42,8 @@ def test_a_conversation_is_renamed_in_its_line(chat: Chat, assistant: FakeAssist
     expect(field).to_have_count(0)
 
 
-def test_what_goes_to_the_trash_is_asked_about_once_and_comes_back(chat: Chat, assistant: FakeAssistant) -> None:
-    assistant.conversations.add("oslo", "Oslo fjord", past_conversation(2))
+def test_what_goes_to_the_trash_is_asked_about_once_and_comes_back(chat: Chat, behind: Behind) -> None:
+    behind.write_past("oslo", "Oslo fjord", 2)
     chat.open("c=oslo")
     row = row_of(chat, "Oslo fjord")
     row.get_by_role("button", name="Move to trash").click()
@@ -58,10 +58,10 @@ def test_what_goes_to_the_trash_is_asked_about_once_and_comes_back(chat: Chat, a
     expect(pane).to_have_count(0)
 
 
-def test_the_trash_is_emptied_after_a_question_with_the_number(chat: Chat, assistant: FakeAssistant) -> None:
+def test_the_trash_is_emptied_after_a_question_with_the_number(chat: Chat, behind: Behind) -> None:
     for name in ("one", "two"):
-        assistant.conversations.in_trash[name] = assistant.conversations.add(name, f"Old {name}")
-        del assistant.conversations.known[name]
+        behind.write_past(name, f"Old {name}", 1)
+        behind.store.sessions.trash(name)
     chat.open()
     chat.page.locator("#sessions").get_by_role("button", name="Trash (2)").click()
     pane = chat.page.get_by_role("dialog", name="Trash")
@@ -69,36 +69,37 @@ def test_the_trash_is_emptied_after_a_question_with_the_number(chat: Chat, assis
     expect(pane).to_contain_text("Delete 2 conversations for good? Every word leaves the journal and search")
     pane.get_by_role("button", name="Delete for good").click()
     expect(pane).to_have_count(0)
-    assert assistant.conversations.in_trash == {}
+    assert behind.store.sessions.trashed() == []
 
 
-def test_enter_opens_the_first_hit_also_before_it_is_there(chat: Chat, assistant: FakeAssistant) -> None:
-    hit = FakeHit("dialog/2026-11-30.jsonl", 4, "Question 9 about the trip", "2026-11-30", "lisbon", "old-9-question")
-    assistant.index.said = (hit,)
-    find(chat, "question 9")
+def test_enter_opens_the_first_hit_also_before_it_is_there(chat: Chat, behind: Behind) -> None:
+    behind.index_words()
+    find(chat, "kingfishers")
     chat.page.keyboard.press("Enter")
-    expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 9 about the trip")
+    expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 7 about the kingfishers")
     expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
 
 
-def test_arrows_choose_a_hit_and_escape_ends_the_search(chat: Chat, assistant: FakeAssistant) -> None:
-    path = assistant.workspace.root / "memory" / "2026-11-24.md"
-    path.write_text("# 2026-11-24\n\n- Ferry one\n- Ferry two\n", "utf-8")
-    box = find(chat, "Ferry")
+def test_arrows_choose_a_hit_and_escape_ends_the_search(chat: Chat, behind: Behind) -> None:
+    for day, number in (("2026-11-23", "one"), ("2026-11-24", "two")):
+        (behind.home / "memory" / f"{day}.md").write_text(f"# {day}\n\n- Catamaran {number}\n", "utf-8")
+    behind.index_words()
+    box = find(chat, "Catamaran")
     expect(chat.page.locator(".p-hit")).to_have_count(2)
     chat.page.keyboard.press("ArrowDown")
     chat.page.keyboard.press("ArrowDown")
     expect(chat.page.locator(".p-hit").nth(1)).to_be_focused()
+    second = "Catamaran one" if "Catamaran one" in chat.page.locator(".p-hit").nth(1).inner_text() else "Catamaran two"
     chat.page.keyboard.press("Enter")
-    chat.page.wait_for_function("document.getSelection().toString().includes('Ferry two')")
+    chat.page.wait_for_function("words => document.getSelection().toString().includes(words)", arg=second)
     box.focus()
     box.press("Escape")
     expect(box).to_have_value("")
     expect(chat.page.locator(".p-hit")).to_have_count(0)
 
 
-def test_a_recalled_line_opens_its_file_at_the_line(chat: Chat) -> None:
-    chat.say("recall the dentist")
+def test_a_recalled_line_opens_its_file_at_the_line(chat: Chat, recall: None) -> None:
+    chat.say("Which hotels in Alfama?")
     chat.wait_for_end()
     row = chat.page.locator("#chat .p-row-recalled").last
     row.locator("summary").click()
@@ -107,9 +108,9 @@ def test_a_recalled_line_opens_its_file_at_the_line(chat: Chat) -> None:
     chat.page.wait_for_function("document.getSelection().toString().includes('three hotels')")
 
 
-def test_the_page_tells_its_time_zone_with_what_is_said(chat: Chat, assistant: FakeAssistant) -> None:
+def test_the_page_tells_its_time_zone_with_what_is_said(chat: Chat, behind: Behind) -> None:
     chat.page.context.add_cookies([{"name": "palimpsest_zone", "value": "Asia/Tokyo", "url": chat.address}])
     chat.say("Hello")
     chat.wait_for_end()
-    assert str(assistant.store.clock.now().tzinfo) == "Asia/Tokyo"
+    assert str(behind.assistant.store.clock.now().tzinfo) == "Asia/Tokyo"
     assert chat.page.evaluate("document.cookie").startswith("palimpsest_zone=")

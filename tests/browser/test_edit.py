@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant
+from tests.fakes.page_player import PagePlayer
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +69,7 @@ def test_enter_sends_again_and_the_box_opens_anew(two_turns: Chat) -> None:
 
 
 def test_while_a_turn_runs_there_is_no_pencil_and_a_late_click_is_told_why(
-    two_turns: Chat, assistant: FakeAssistant
+    two_turns: Chat, behind: Behind, player: PagePlayer
 ) -> None:
     page = two_turns.page
     page.get_by_role("button", name="Edit this message").first.click()
@@ -77,10 +78,9 @@ def test_while_a_turn_runs_there_is_no_pencil_and_a_late_click_is_told_why(
     two_turns.say("slow please")
     page.get_by_text("It begins …").wait_for()
     expect(page.locator(".p-pencil")).to_have_count(0)
-    session_id = page.url.partition("c=")[2]
-    question = assistant.conversations.known[session_id].questions()[0]
+    question = behind.conversation(page.url).questions()[0]
     two_turns.act("edit", question.message_id)
     expect(page.locator(".toast-wrap")).to_contain_text("A turn is running")
-    assistant.gate.set()
+    player.gate.set()
     two_turns.wait_for_end()
     expect(page.locator(".p-pencil")).to_have_count(3)

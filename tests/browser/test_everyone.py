@@ -20,8 +20,9 @@ def test_a_phone_shows_the_conversation_first_and_nothing_is_cut_off(open_tab: C
     chat.page.get_by_role("button", name="Show conversations").click()
     chat.page.locator("#new-chat").click()
     expect(chat.page.locator("#left, #right").filter(visible=True)).to_have_count(0)
-    chat.say("compact now")
-    chat.wait_for_end()
+    chat.say_two("hello")
+    chat.say("/compact")
+    chat.page.locator("#chat .p-compaction").wait_for()
     assert chat.page.evaluate("document.documentElement.scrollWidth") <= 390
     for part in ("#top", "#meter", "#chat .p-compaction", "#compose"):
         box = chat.page.locator(part).first.bounding_box()

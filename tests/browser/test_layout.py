@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests.browser.conftest import Chat
-from tests.fakes.conversation import OFFLINE, FakeAssistant
+from assistant.config.settings import Settings
+from assistant.ui.page import PageServer
+from assistant.ui.people import open_guest
+from tests.browser.conftest import Chat, Serve
 
 pytestmark = pytest.mark.browser
 
 SIZES = [(1280, 800), (390, 844)]
 
 
-@pytest.fixture
-def offline(assistant: FakeAssistant) -> Generator[None]:
-    """No language model answers: the welcome is at its longest."""
-    before, assistant.model = assistant.model, OFFLINE
-    yield
-    assistant.model = before
+@pytest.fixture(scope="module")
+def offline(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> PageServer:
+    """A guest's page, behind which no language model answers: the welcome is at its longest."""
+    home = tmp_path_factory.mktemp("offline") / "home"
+    settings = Settings(home=home, provider="offline", embedder="none", memory_store_backend="local")
+    return serve(lambda *_: open_guest(settings), home)
 
 
 def bottom(locator: Locator) -> float:
@@ -30,10 +32,11 @@ def bottom(locator: Locator) -> float:
     return box["y"] + box["height"]
 
 
-@pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_every_button_of_the_welcome_is_in_view(open_tab: Callable[[], Chat], width: int, height: int) -> None:
-    chat = open_tab()
+def test_every_button_of_the_welcome_is_in_view(
+    context: BrowserContext, offline: PageServer, width: int, height: int
+) -> None:
+    chat = Chat(context.new_page(), offline.url)
     chat.page.set_viewport_size({"width": width, "height": height})
     chat.open()
     if width < 500:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
@@ -25,18 +25,18 @@ def open_file(chat: Chat, name: str) -> None:
     expect(chat.page.locator("#file-head h2")).to_contain_text(name)
 
 
-def test_an_edit_is_saved_to_the_file(chat: Chat, assistant: FakeAssistant) -> None:
+def test_an_edit_is_saved_to_the_file(chat: Chat, behind: Behind) -> None:
     open_file(chat, "SOUL.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Calm, exact, brief.")
     add_line(chat, "Speaks plainly.")
     expect(chat.page.locator("#file-head")).to_contain_text("not saved")
     chat.page.locator("#save").click()
     expect(chat.page.locator("#file-head .p-file-state")).to_have_text("saved")
-    assert (assistant.workspace.root / "SOUL.md").read_text("utf-8").endswith("Speaks plainly.\n")
+    assert (behind.home / "SOUL.md").read_text("utf-8").endswith("Speaks plainly.\n")
 
 
-def test_changes_in_other_lines_are_merged_by_the_save(chat: Chat, assistant: FakeAssistant) -> None:
-    path = assistant.workspace.root / "USER.md"
+def test_changes_in_other_lines_are_merged_by_the_save(chat: Chat, behind: Behind) -> None:
+    path = behind.home / "USER.md"
     open_file(chat, "USER.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Zürich")
     add_line(chat, "Typed in the page.")
@@ -53,8 +53,8 @@ def test_changes_in_other_lines_are_merged_by_the_save(chat: Chat, assistant: Fa
     assert text.endswith("Typed in the page.\n")
 
 
-def test_changes_in_the_same_line_are_shown_and_asked_about(chat: Chat, assistant: FakeAssistant) -> None:
-    path = assistant.workspace.root / "SOUL.md"
+def test_changes_in_the_same_line_are_shown_and_asked_about(chat: Chat, behind: Behind) -> None:
+    path = behind.home / "SOUL.md"
     open_file(chat, "SOUL.md")
     path.write_text("Calm.\n", "utf-8")
     expect(chat.page.locator("#editor .cm-content")).to_have_text("Calm.")
@@ -73,8 +73,8 @@ def test_changes_in_the_same_line_are_shown_and_asked_about(chat: Chat, assistan
     assert path.read_text("utf-8") == "Calm, says another hand.\nCalm. Typed in the page.\n"
 
 
-def test_reload_takes_what_stands_on_disk(chat: Chat, assistant: FakeAssistant) -> None:
-    path = assistant.workspace.root / "memory" / "2026-11-29.md"
+def test_reload_takes_what_stands_on_disk(chat: Chat, behind: Behind) -> None:
+    path = behind.home / "memory" / "2026-11-29.md"
     open_file(chat, "2026-11-29.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Alfama")
     add_line(chat, "Dropped.")
@@ -83,10 +83,10 @@ def test_reload_takes_what_stands_on_disk(chat: Chat, assistant: FakeAssistant) 
     expect(chat.page.locator("#editor .cm-content")).to_have_text("# From outside")
 
 
-def test_an_untouched_editor_follows_the_disk(chat: Chat, assistant: FakeAssistant) -> None:
+def test_an_untouched_editor_follows_the_disk(chat: Chat, behind: Behind) -> None:
     open_file(chat, "2026-11-30.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Moved the dentist")
-    (assistant.workspace.root / "memory" / "2026-11-30.md").write_text("# Changed in an editor\n", "utf-8")
+    (behind.home / "memory" / "2026-11-30.md").write_text("# Changed in an editor\n", "utf-8")
     expect(chat.page.locator("#editor .cm-content")).to_have_text("# Changed in an editor")
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
 from tests.browser.looks import WIDTHS, faults
-from tests.fakes.conversation import FakeAssistant
 
 pytestmark = pytest.mark.browser
 
@@ -111,10 +111,10 @@ def test_a_dialog_keeps_the_focus_and_a_click_beside_it_closes_it(chat: Chat) ->
     assert chat.page.locator("#centre").evaluate("e => e.inert") is False
 
 
-def test_the_tab_has_a_dot_from_a_change_of_memory_until_it_is_looked_at(chat: Chat, assistant: FakeAssistant) -> None:
+def test_the_tab_has_a_dot_from_a_change_of_memory_until_it_is_looked_at(chat: Chat, behind: Behind) -> None:
     dot = chat.page.locator("#open-right .p-news")
     expect(dot).not_to_be_visible()
-    path = assistant.workspace.root / "MEMORY.md"
+    path = behind.home / "MEMORY.md"
     path.write_text(f"{path.read_text('utf-8')}- The bicycle is red\n", "utf-8")
     expect(dot).to_be_visible()
     chat.page.locator("#open-right button").click()
@@ -170,7 +170,10 @@ def test_nothing_is_covered_cut_off_pale_or_too_small(open_tab: Callable[[], Cha
     seen: dict[str, object] = {}
     for state in ("welcome", "conversation"):
         if state == "conversation":
-            for text in ("tools please", "compact now", "remember this", "approve it"):
+            chat.say_two("hello")
+            chat.say("/compact")
+            chat.page.locator("#chat .p-compaction").wait_for()
+            for text in ("tools please", "remember I like tea with milk", "approve it"):
                 chat.say(text)
                 chat.page.locator("#chat .p-approval" if text == "approve it" else "#chat .p-foot").last.wait_for()
         for width, height in WIDTHS:

@@ -7,13 +7,13 @@ import pytest
 from playwright.sync_api import Request, expect
 
 from assistant.ui.page import PageServer
+from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> None:
+def test_a_hostile_reply_does_nothing(chat: Chat, behind: Behind) -> None:
     outside: list[str] = []
 
     def note(request: Request) -> None:
@@ -23,6 +23,8 @@ def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> N
     chat.page.on("request", note)
     chat.say("hostile please")
     chat.wait_for_end()
+    chat.say("/compact")
+    chat.page.locator("#chat .p-compaction").wait_for()
     for fold in chat.page.locator("#chat details").all():
         fold.evaluate("fold => { fold.open = true }")
     chat.page.locator("#meter button").click()
@@ -35,12 +37,12 @@ def test_a_hostile_reply_does_nothing(chat: Chat, assistant: FakeAssistant) -> N
     overlay = "[...document.querySelectorAll('#chat *')].some(e => getComputedStyle(e).position === 'fixed')"
     assert chat.page.evaluate(overlay) is False
     expect(chat.page.locator("#chat .p-approval")).to_have_count(0)
-    assert list(assistant.conversations.known.values())[-1].answers == {}
+    assert behind.conversation(chat.page.url).approvals() == []
     chat.say("still there?")
     expect(chat.page.locator("#chat")).to_contain_text("You said: still there?")
 
 
-def test_a_forged_card_is_neither_dressed_nor_heard(chat: Chat, assistant: FakeAssistant) -> None:
+def test_a_forged_card_is_neither_dressed_nor_heard(chat: Chat, behind: Behind) -> None:
     chat.say("approve it")
     chat.page.locator(".p-approval").wait_for()
     chat.page.evaluate("""() => {
@@ -51,7 +53,7 @@ def test_a_forged_card_is_neither_dressed_nor_heard(chat: Chat, assistant: FakeA
     }""")
     chat.page.locator("#forged").click()
     chat.page.wait_for_timeout(300)
-    assert list(assistant.conversations.known.values())[-1].answers == {}
+    assert len(behind.conversation(chat.page.url).approvals()) == 1
     assert chat.page.locator("#forged").evaluate("e => getComputedStyle(e).backgroundColor") != chat.page.locator(
         ".p-approval .p-primary"
     ).first.evaluate("e => getComputedStyle(e).backgroundColor")

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pygments.lexers import get_all_lexers
 
+from tests.browser.behind import Behind
 from tests.browser.conftest import WAIT_MILLISECONDS, Chat
-from tests.fakes.conversation import FakeAssistant, FakeHit, past_conversation
 
 pytestmark = pytest.mark.browser
 
@@ -151,17 +151,16 @@ def test_a_table_keeps_its_alignment(chat: Chat) -> None:
 
 
 def test_what_was_folded_is_found_in_a_short_conversation(chat: Chat) -> None:
-    chat.say("hello there")
-    chat.wait_for_end()
-    chat.say("compact now")
+    chat.say_two("hello there")
+    chat.say("/compact")
     chat.page.locator("#chat .p-compaction").wait_for()
     chat.page.locator("#chat").get_by_role("button", name="Open transcript").click()
     expect(chat.page.locator("#chat .m-found")).to_contain_text("hello there")
     expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
 
 
-def test_earlier_messages_leave_the_line_one_reads(chat: Chat, assistant: FakeAssistant) -> None:
-    assistant.conversations.add("years", "Many years", past_conversation(150))
+def test_earlier_messages_leave_the_line_one_reads(chat: Chat, behind: Behind) -> None:
+    behind.write_past("years", "Many years", 150)
     chat.open("c=years")
     chat.page.get_by_text("Question 150 about the trip").wait_for()
     chat.page.locator(SCROLLER).hover()
@@ -256,9 +255,7 @@ def test_any_text_is_shown_and_nothing_throws(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_conversation_is_a_log_whose_controls_have_names(
-    open_tab: Callable[[], Chat], assistant: FakeAssistant, scheme: str
-) -> None:
+def test_the_conversation_is_a_log_whose_controls_have_names(open_tab: Callable[[], Chat], scheme: str) -> None:
     chat = open_tab()
     chat.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     chat.open()
@@ -282,10 +279,9 @@ def test_whole_sentences_are_announced_once(chat: Chat) -> None:
     assert spoken.split() == words.split()
 
 
-def test_a_hit_is_scrolled_to_and_marked(chat: Chat, assistant: FakeAssistant) -> None:
-    place = "dialog/2026-11-30.jsonl"
-    assistant.index.said = (FakeHit(place, 4, "Question 7 about the trip", "2026-11-30", "lisbon", "old-7-question"),)
-    chat.page.locator("#search input, #search textarea").first.fill("question 7")
-    chat.page.locator(".p-hit", has_text="Lisbon trip").click()
-    expect(chat.page.locator("#chat .m-found")).to_have_text("Edit this messageQuestion 7 about the trip")
+def test_a_hit_is_scrolled_to_and_marked(chat: Chat, behind: Behind) -> None:
+    behind.index_words()
+    chat.page.locator("#search input, #search textarea").first.fill("kingfishers")
+    chat.page.locator(".p-hit", has_text="Lisbon trip").first.click()
+    expect(chat.page.locator("#chat .m-found")).to_have_text("Question 7 about the kingfishers")
     expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()

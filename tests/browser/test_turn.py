@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Chat
-from tests.fakes.conversation import FakeAssistant
+from tests.fakes.page_player import PagePlayer
 
 pytestmark = pytest.mark.browser
 
@@ -20,28 +21,28 @@ def test_a_message_is_answered_and_the_conversation_is_listed_and_named(chat: Ch
     expect(chat.page.locator("#composer textarea")).to_have_value("")
     expect(chat.page.locator("h1")).to_have_text("Good morning")
     expect(chat.page.locator("#sessions .p-selected")).to_contain_text("Good morning")
-    assert "c=session-" in chat.page.url
+    assert re.search(r"c=[0-9a-f]{32}$", chat.page.url)
     expect(chat.page.locator("#meter")).to_contain_text("of 128k tokens")
 
 
-def test_an_answer_streams_and_the_next_message_waits_for_it(chat: Chat, assistant: FakeAssistant) -> None:
+def test_an_answer_streams_and_the_next_message_waits_for_it(chat: Chat, player: PagePlayer) -> None:
     chat.say("slow please")
     chat.page.get_by_text("It begins …").wait_for()
     chat.say("and then this")
     expect(chat.page.locator(".p-queued")).to_contain_text("and then this")
     expect(chat.page.locator("#composer textarea")).to_have_value("")
-    assistant.gate.set()
+    player.gate.set()
     expect(chat.page.locator("#chat")).to_contain_text("and it ends.")
     expect(chat.page.locator("#chat")).to_contain_text("You said: and then this")
     expect(chat.page.locator(".p-queued")).to_have_count(0)
 
 
-def test_what_is_being_written_is_left_alone_while_an_answer_streams(chat: Chat, assistant: FakeAssistant) -> None:
+def test_what_is_being_written_is_left_alone_while_an_answer_streams(chat: Chat, player: PagePlayer) -> None:
     chat.say("slow please")
     chat.page.get_by_text("It begins …").wait_for()
     chat.page.locator("#composer textarea").fill("half a thought")
     chat.page.wait_for_timeout(500)
-    assistant.gate.set()
+    player.gate.set()
     chat.wait_for_end()
     expect(chat.page.locator("#composer textarea")).to_have_value("half a thought")
 
@@ -61,23 +62,23 @@ def test_stop_ends_the_turn_and_continue_goes_on(chat: Chat, way: str) -> None:
     expect(chat.page.locator(".p-stopped")).to_have_count(0)
 
 
-def test_a_reload_in_the_middle_shows_the_turn_and_its_end(chat: Chat, assistant: FakeAssistant) -> None:
+def test_a_reload_in_the_middle_shows_the_turn_and_its_end(chat: Chat, player: PagePlayer) -> None:
     chat.say("slow please")
     chat.page.get_by_text("It begins …").wait_for()
     chat.page.reload()
     chat.page.get_by_text("It begins …").wait_for()
     expect(chat.page.get_by_role("button", name="Stop the answer")).to_be_visible()
-    assistant.gate.set()
+    player.gate.set()
     expect(chat.page.locator("#chat")).to_contain_text("and it ends.")
     chat.wait_for_end()
 
 
-def test_a_closed_tab_ends_nothing(chat: Chat, open_tab: Callable[[], Chat], assistant: FakeAssistant) -> None:
+def test_a_closed_tab_ends_nothing(chat: Chat, open_tab: Callable[[], Chat], player: PagePlayer) -> None:
     chat.say("slow please")
     chat.page.get_by_text("It begins …").wait_for()
     query = chat.page.url.partition("?")[2]
     chat.page.close()
-    assistant.gate.set()
+    player.gate.set()
     other = open_tab()
     other.open(query)
     expect(other.page.locator("#chat")).to_contain_text("and it ends.")
@@ -95,7 +96,7 @@ def test_a_second_tab_sees_what_the_first_one_asks(chat: Chat, open_tab: Callabl
 
 def test_a_failed_turn_says_why_and_can_be_tried_again(chat: Chat) -> None:
     chat.say("fail please")
-    expect(chat.page.locator(".p-failed")).to_contain_text("refused the connection")
+    expect(chat.page.locator(".p-failed")).to_contain_text("broke off in the middle of the answer")
     expect(chat.page.locator("#chat")).to_contain_text("I was just about to")
     chat.page.locator(".p-failed").get_by_role("button", name="Retry").click()
     expect(chat.page.locator("#chat")).to_contain_text("The second try worked.")
@@ -116,7 +117,7 @@ def test_tool_calls_are_folds_that_stay_open_while_the_answer_grows(chat: Chat) 
     fold.locator("summary").click()
     chat.wait_for_end()
     expect(fold).to_have_attribute("open", "")
-    expect(fold).to_contain_text("calendar/friday.md:1: free from 15:00")
+    expect(fold).to_contain_text("free from 15:00")
     expect(fold).to_contain_text("echo $$ && $$")
     expect(chat.page.locator("details.p-row-error")).to_contain_text("missing.md")
     expect(chat.page.locator("#chat pre code", has_text="def minutes")).to_contain_text("<b>bold</b>")

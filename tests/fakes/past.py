@@ -22,14 +22,15 @@ class PastConversation:
     def __init__(self, store: Store, session_id: str, title: str) -> None:
         session = Session("owner", session_id, title)
         self._state = SessionState(session, store.workspace, store.journal, store.sessions, store.clock, "en")
-        self._turns = 0
+        self.turns = 0
+        """How many were added."""
         self._compactions = 0
 
-    def add_turns(self, count: int) -> None:
-        """So many turns about a trip, each with a tool call; a question's id is `{session}-{turn}-question`."""
+    def add_turns(self, count: int, about: str = "the trip") -> None:
+        """So many turns, each with a tool call; a question's id is `{session}-{turn}-question`."""
         for _ in range(count):
-            self._turns += 1
-            self._add_turn(f"{self._state.session_id}-{self._turns}")
+            self.turns += 1
+            self._add_turn(f"{self._state.session_id}-{self.turns}", about)
 
     def fold(self, summary: str) -> None:
         """A compaction, named k0, k1, …, of all but the newest turn."""
@@ -48,11 +49,11 @@ class PastConversation:
         self._state.commit_compaction(record, kept)
         self._compactions += 1
 
-    def _add_turn(self, turn_id: str) -> None:
+    def _add_turn(self, turn_id: str, about: str) -> None:
         call_id = f"{turn_id}-call"
         question = UserMsg(
             "user",
-            [TextBlock(id=f"{turn_id}-text", text=f"Question {self._turns} about the trip")],
+            [TextBlock(id=f"{turn_id}-text", text=f"Question {self.turns} about {about}")],
             id=f"{turn_id}-question",
         )
         answer = AssistantMsg(
@@ -62,10 +63,10 @@ class PastConversation:
                 ToolResultBlock(
                     id=call_id,
                     name="Read",
-                    output=f"line {self._turns} of the file",
+                    output=f"line {self.turns} of the file",
                     state=ToolResultState.SUCCESS,
                 ),
-                TextBlock(id=f"{turn_id}-answer", text=f"Answer {self._turns}: the hotel is booked."),
+                TextBlock(id=f"{turn_id}-answer", text=f"Answer {self.turns}: the hotel is booked."),
             ],
             id=f"{turn_id}-reply",
         )

@@ -140,7 +140,7 @@ class RuleBasedPlayer:
         return Reply(calls=made) if made else Reply(text="NO_REPLY")
 
     def _task(self, request: ChatRequest) -> Reply | None:
-        task = _newest_said(request)
+        task = newest_said(request)
         match = _TASK.search(task)
         if match is None or "Bash" not in request.tools:
             return None
@@ -204,7 +204,7 @@ def _bytes_allowed(user: str) -> int:
 
 
 def _named_calls(request: ChatRequest) -> Reply | None:
-    said = _newest_said(request)
+    said = newest_said(request)
     calls = [ReplyCall("Bash", {"command": command}) for command in _RUN.findall(said)]
     calls += [ReplyCall("Read", {"file_path": path}) for path in _READ.findall(said)]
     calls = [call for call in calls if call.name in request.tools]
@@ -216,7 +216,7 @@ def _named_calls(request: ChatRequest) -> Reply | None:
 
 
 def _answer(request: ChatRequest) -> str:
-    question = _newest_said(request)
+    question = newest_said(request)
     asked = words(question)
     best, best_score = NOTHING_FOUND, 0
     for line in known_lines(request):
@@ -230,7 +230,7 @@ def _answer(request: ChatRequest) -> str:
     return f"{openings[-1].strip()} {best}" if openings else best
 
 
-def _newest_said(request: ChatRequest) -> str:
+def newest_said(request: ChatRequest) -> str:
     """The newest user message that is neither a fenced hint nor the summary."""
     said = [message.text for message in request.messages if message.role == "user"]
     return next((text for text in reversed(said) if not _is_ours(text)), "")

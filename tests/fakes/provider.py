@@ -255,8 +255,8 @@ class _Handler(BaseHTTPRequestHandler):
                 if number == 2 and reply.gate is not None and not _wait(reply.gate, provider.is_closing):
                     return
                 self._send_piece(json.dumps(chunk, ensure_ascii=False))
-                if provider.chunk_seconds:
-                    provider.is_closing.wait(provider.chunk_seconds)
+                if pause := reply.chunk_seconds or provider.chunk_seconds:
+                    provider.is_closing.wait(pause)
             self._send_piece("[DONE]")
             self.wfile.write(b"0\r\n\r\n")
         except OSError:
@@ -302,15 +302,16 @@ def _chunks(reply: Reply, body: dict[str, object], provider: StrictProvider) -> 
     def chunk(delta: dict[str, object], finish: str | None = None) -> dict[str, object]:
         return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
+    chunk_chars = reply.chunk_chars or provider.chunk_chars
     yield chunk({"role": "assistant", "content": ""})
-    for piece in pieces(reply.thinking, provider.chunk_chars):
+    for piece in pieces(reply.thinking, chunk_chars):
         yield chunk({"reasoning_content": piece})
-    for piece in pieces(reply.text, provider.chunk_chars):
+    for piece in pieces(reply.text, chunk_chars):
         yield chunk({"content": piece})
     for index, call in enumerate(reply.calls):
         function: dict[str, object] = {"name": call.name, "arguments": ""}
         yield chunk({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]})
-        for piece in pieces(call.arguments_json, provider.chunk_chars):
+        for piece in pieces(call.arguments_json, chunk_chars):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, "length" if reply.is_cut else "tool_calls" if reply.calls else "stop")
     options = body.get("stream_options")

@@ -86,7 +86,8 @@ class Reply:
 
     `gate` is waited for after the first words, so that a test decides when a stream goes on. `breaks_after_chunks`
     closes the connection in the middle. `status` other than 200 is an error with `text` as its message. `is_cut` says
-    that the output limit was reached where the reply ends.
+    that the output limit was reached where the reply ends. `chunk_chars` and `chunk_seconds` are the size and the pace
+    of its pieces, where these are not the server's.
     """
 
     text: str = ""
@@ -97,6 +98,8 @@ class Reply:
     status: int = 200
     error_code: str | None = None
     is_cut: bool = False
+    chunk_chars: int = 0
+    chunk_seconds: float = 0.0
 
 
 def count_tokens(body: dict[str, object]) -> int:

@@ -16,9 +16,10 @@ from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.compactions_list import compactions_html, summary_diff_html
 from assistant.ui.chat.tab import Tab
 from tests.fakes import home as homes
+from tests.fakes.hostile import HOSTILE
 from tests.fakes.past import PastConversation, write_past
 from tests.ui.open_page import OpenPage, echo, held, last, open_page
-from tests.ui.sample_events import HOSTILE, SUMMARY, compaction, record_of
+from tests.ui.sample_events import SUMMARY, compaction, record_of
 
 NOW = dt.datetime(2026, 11, 30, 20, 0, tzinfo=dt.UTC)
 

@@ -31,7 +31,8 @@ from assistant.ui.chat.render import (
     shown_text,
     summary_lines,
 )
-from tests.ui.sample_events import HOSTILE, compaction
+from tests.fakes.hostile import HOSTILE
+from tests.ui.sample_events import compaction
 
 REQUEST = ApprovalRequested("c1", "Bash", '{"command": "rm x"}', "rm x && echo $$", "It deletes files.")
 EVIL: tuple[CardEntry, ...] = (

@@ -2,73 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from assistant.assembly.assistant import open_assistant
+from assistant.messages.blocks import text_of
 from assistant.models.connection_report import ConnectionReport
+from assistant.models.scripted import ScriptedRequest
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
-from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
-from tests.fakes.conversation import OFFLINE, FakeAssistant, fake_assistant
+from tests.fakes.home import home_settings
+from tests.fakes.past import write_past
+from tests.fakes.players import SequencePlayer
+from tests.fakes.provider import StrictProvider
+from tests.ui.open_page import last, open_page
+
+BOAT, CAT = "My boat is called Albatross.", "My cat is called Ada."
 
 
 @pytest.mark.parametrize("session_id", ["", "s1"])
 async def test_a_tab_that_rests_shows_a_model_that_was_found_meanwhile(home: Path, session_id: str) -> None:
-    assistant = fake_assistant(home, pace_seconds=0.0)
-    assistant.conversations.add("s1", "Dentist")
-    assistant.model = OFFLINE
-    loaded, views = Loaded(assistant, len), LiveViews()  # type: ignore[arg-type]
-    tabs = TabViews(views)
-    tab = [update async for update in tabs.show(loaded, Tab(session_id), "tab")][-1]["tab"]
-    assert isinstance(tab, Tab)
-    before = tabs.news(loaded, tab, "tab")
-    tabs.report = ConnectionReport(False, "Nothing answers.")
-    await assistant.reconnect_model()
-    after = tabs.news(loaded, tab, "tab")
-    again = tabs.news(loaded, tab, "tab")
-    await views.close()
-    assert (before, again) == ({}, {})
-    assert assistant.model.name in str(after["model"])
-    assert "Nothing answers." not in str(after)
-
-
-@pytest.fixture
-def assistant(home: Path) -> FakeAssistant:
-    """An assistant with two conversations."""
-    assistant = fake_assistant(home, pace_seconds=0.0)
-    for session_id in ("s1", "s2"):
-        assistant.conversations.add(session_id, session_id)
-    return assistant
+    offline = home_settings(home, provider="offline", memory_store_backend="local")
+    with StrictProvider(SequencePlayer()) as provider:
+        found = home_settings(home, provider="openai", base_url=provider.base_url, api_key="any")
+        async with open_assistant(offline, read_settings=lambda: found) as assistant:
+            write_past(assistant.store, "s1", "Dentist")
+            loaded, views = Loaded(assistant, len), LiveViews()
+            tabs = TabViews(views)
+            tab = [update async for update in tabs.show(loaded, Tab(session_id), "tab")][-1]["tab"]
+            assert isinstance(tab, Tab)
+            before = tabs.news(loaded, tab, "tab")
+            tabs.report = ConnectionReport(False, "Nothing answers.")
+            await assistant.reconnect_model()
+            after = tabs.news(loaded, tab, "tab")
+            # A conversation goes on with the model that was found, so the tab gets it again.
+            again = tabs.news(loaded, after.get("tab", tab), "tab")
+            await views.close()
+            assert (before, "model" in again) == ({}, False)
+            assert assistant.model.name == "strict-7b"
+            assert "strict-7b" in str(after["model"])
+            assert "Nothing answers." not in str(after)
 
 
 @pytest.mark.parametrize(
     ("shown", "left"),
     [
-        pytest.param([("tab", "s1")], [], id="the first"),
-        pytest.param([("tab", "s1"), ("tab", "s1")], [], id="drawn again"),
-        pytest.param([("tab", "s1"), ("tab", "s2")], ["s1"], id="another one"),
-        pytest.param([("tab", "s1"), ("tab", "")], ["s1"], id="a new one"),
-        pytest.param([("tab", ""), ("tab", "s1")], [], id="from a new one"),
-        pytest.param([("tab", "s1"), ("other", "s1"), ("tab", "s2")], [], id="another tab shows it"),
-        pytest.param([("tab", "s1"), ("other", "s1"), ("tab", "s2"), ("other", "")], ["s1"], id="the last tab"),
+        pytest.param([("tab", BOAT)], [], id="the first"),
+        pytest.param([("tab", BOAT), ("tab", BOAT)], [], id="drawn again"),
+        pytest.param([("tab", BOAT), ("tab", CAT)], [BOAT], id="another one"),
+        pytest.param([("tab", BOAT), ("tab", "")], [BOAT], id="a new one"),
+        pytest.param([("tab", ""), ("tab", BOAT)], [], id="from a new one"),
+        pytest.param([("tab", BOAT), ("other", BOAT), ("tab", CAT)], [], id="another tab shows it"),
+        pytest.param([("tab", BOAT), ("other", BOAT), ("tab", CAT), ("other", "")], [BOAT], id="the last tab"),
     ],
 )
 async def test_a_conversation_is_left_with_the_last_tab_that_showed_it(
-    assistant: FakeAssistant, shown: list[tuple[str, str]], left: list[str]
+    home: Path, shown: list[tuple[str, str]], left: list[str]
 ) -> None:
-    views = LiveViews()
-    tabs = TabViews(views)
-    loaded = Loaded(assistant, len)  # type: ignore[arg-type]
-    for tab_hash, session_id in shown:
-        await last(tabs.show(loaded, Tab(session_id), tab_hash))
-    await views.close()
-    assert assistant.left.session_ids == left
+    async with open_page(home, memory="on", recall="off") as page:
+        session_ids = {
+            "": "",
+            **{words: (await page.talk(words, "And I am fond of it.")).session_id for words in (BOAT, CAT)},
+        }
+        views = LiveViews()
+        tabs, loaded = TabViews(views), Loaded(page.assistant, len)
+        for tab_hash, words in shown:
+            await last(tabs.show(loaded, Tab(session_ids[words]), tab_hash))
+        await page.assistant.flushes.wait()
+        await views.close()
+        assert [remembered(request) for request in page.requests if "add_lines" in request.tools] == left
 
 
-async def last(updates: AsyncIterator[PageUpdate]) -> PageUpdate:
-    """What the page shows in the end."""
-    return [update async for update in updates][-1]
+def remembered(request: ScriptedRequest) -> str:
+    """Which conversation a request asks to write into memory."""
+    asked = "\n".join(text_of(message) for message in request.messages)
+    [words] = [words for words in (BOAT, CAT) if words in asked]
+    return words

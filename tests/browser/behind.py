@@ -1,0 +1,107 @@
+"""The assistant behind the page of the browser tests: the real one, answered by a provider on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from assistant.assembly.assistant import Assistant
+from assistant.assembly.home import open_store
+from assistant.config.settings import Settings
+from assistant.conversation.conversation import Conversation
+from assistant.ui.people import open_person
+from tests.fakes.hostile import HOSTILE
+from tests.fakes.page_player import MAX_STEPS, PagePlayer
+from tests.fakes.past import PastConversation
+from tests.fakes.provider import StrictProvider
+from tests.ui.open_page import write_memory
+
+T = TypeVar("T")
+
+WINDOW_TOKENS = 128_000
+COMPACT_TOKENS = 30_000
+"""Where conversations are compacted, far below the window, so that little has to be said for it."""
+PATIENCE_SECONDS = 20.0
+
+
+class Behind:
+    """The assistant behind a page, as it is reached from outside its event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.home = settings.home
+        self.store = open_store(settings)
+        self._opened: Future[tuple[Assistant, asyncio.AbstractEventLoop]] = Future()
+
+    @asynccontextmanager
+    async def open(self, person: str, address: str) -> AsyncGenerator[Assistant]:
+        """The assistant as the page opens it."""
+        async with open_person(self.settings, person, address) as assistant:
+            self._opened.set_result((assistant, asyncio.get_running_loop()))
+            yield assistant
+
+    @property
+    def assistant(self) -> Assistant:
+        """The assistant, once it is open."""
+        return self._opened.result(PATIENCE_SECONDS)[0]
+
+    def run(self, work: Coroutine[None, None, T]) -> T:
+        """What something comes to in the event loop of the assistant."""
+        loop = self._opened.result(PATIENCE_SECONDS)[1]
+        return asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE_SECONDS)
+
+    def index_words(self) -> None:
+        """From now on search finds what is written so far."""
+        self.run(self.assistant.index.sync_words())
+
+    def conversation(self, address: str) -> Conversation:
+        """The conversation that a tab at this address shows."""
+        conversation = self.assistant.conversations.opened(address.partition("c=")[2])
+        assert conversation is not None
+        return conversation
+
+    def write_past(self, session_id: str, title: str, turns: int, folded_turns: int = 0) -> None:
+        """A past conversation about a trip, the first turns of it folded; the seventh is about kingfishers."""
+        past = PastConversation(self.store, session_id, title)
+        if folded_turns:
+            past.add_turns(6)
+            past.add_turns(1, "the kingfishers")
+            past.add_turns(folded_turns - 6)
+            past.fold("## Goal\n- A trip to Lisbon")
+        past.add_turns(turns - past.turns)
+
+
+@contextmanager
+def opened_behind(home: Path, player: PagePlayer) -> Generator[Behind]:
+    """The assistant of a new home with memory and files for the tools, and the provider that answers it."""
+    write_memory(home)
+    _write_files(home / "files")
+    with StrictProvider(player, window_tokens=WINDOW_TOKENS) as provider:
+        values: dict[str, object] = {
+            "provider": "openai",
+            "base_url": provider.base_url,
+            "api_key": "any",
+            "embedder": "none",
+            "memory_store_backend": "local",
+            "recall": "off",
+            "compact_threshold": COMPACT_TOKENS,
+            "memory_reserve_ratio": 0.001,
+            "max_steps": MAX_STEPS,
+            "tool_result_max_chars": 2_000,
+        }
+        yield Behind(Settings.model_validate({"home": home, **values}))
+
+
+def _write_files(files: Path) -> None:
+    (files / "calendar").mkdir(parents=True)
+    (files / "calendar" / "friday.md").write_text(
+        "free from 15:00\necho $$ && $$\n${window.pwned = 9} {{value}} <b>not bold</b>\n", "utf-8"
+    )
+    (files / "hostile.txt").write_text(HOSTILE, "utf-8")
+    (files / "plan.md").write_text("# Plan\n- Dentist on Thursday\n- Pack\n", "utf-8")
+    line = "<img src=x onerror=window.pwned=1> ${1+1} a line\n"
+    (files / "all.txt").write_text(f"{line * 200}the whole text\n", "utf-8")
