@@ -153,6 +153,16 @@ def test_tests_run_on_the_versions_that_people_get() -> None:
     assert runtime - {str(pin) for pin in _pins("requirements-dev.txt")} == set()
 
 
+def test_the_pins_with_hashes_are_the_same_ones_and_name_no_address() -> None:
+    text = (ROOT / "requirements-hashed.txt").read_text(encoding="utf-8")
+    assert re.findall(r"://|^-|--index", text, re.MULTILINE) == []
+    blocks = re.findall(
+        r"^([\w.\[\]-]+==.*?)(?: \\\n|\n)((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)*)", text, re.MULTILINE
+    )
+    assert [pin for pin, hashes in blocks if not hashes] == []
+    assert [str(Requirement(pin)) for pin, _ in blocks] == [str(pin) for pin in _pins("requirements.txt")]
+
+
 def _pins(name: str) -> list[Requirement]:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     return [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
