@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from assistant.agent.requests import ContextRequests
-from assistant.agent.session_state import SessionState
+from assistant.agent.session_state import SessionState, Usage
 from assistant.agent.summariser import Summariser
 from assistant.agent.window import ContextItem, ContextWindow
 from assistant.compaction.budget import Guards
@@ -27,7 +27,6 @@ from assistant.models.failures import window_told_by
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.journal.past_events import compressed_event
 
-_REPORTED_KEY = "reported_input_tokens"
 _FIGURES = re.compile(r"[\d,.]+")
 
 
@@ -63,6 +62,7 @@ class Compactor:
         self._emit = emit
         self._on_compacted = on_compacted
         self._counted_tokens = 0
+        self._sent_tokens = 0.0
         self._reported: set[str] = set()
 
     async def check(self, reason: CompactionReason, hint: str = "") -> None:
@@ -94,6 +94,7 @@ class Compactor:
         if compaction is None:
             raise CompactionError(say("agent", "nothing_to_undo"))
         self._state.undo_compaction(compaction, self._fitted_before(compaction))
+        self._state.usage = Usage()
         # It is done from here on, whatever becomes of the rest.
         self._emit(CompactionUndone(compaction.compaction_id, compaction.folded_messages))
         total = self.window.total(self._state.context, self._state.session.summary)
@@ -118,11 +119,16 @@ class Compactor:
         folded = tuple(self.window.message_items(plan.split.folded))
         return CompactionPreview(plan.before_tokens, plan.split.folded_tokens, folded, plan.split.kept_turns, "")
 
+    def begin_call(self) -> None:
+        """A request goes out: what is in the context now is what the provider counts."""
+        self._sent_tokens = self.window.raw_total()
+
     def learn_usage(self, input_tokens: int) -> None:
-        """The provider's own count of the request that was just checked corrects the estimate."""
-        self.window.counter.calibrate(self._counted_tokens, input_tokens)
+        """The provider's own count of the request that was just made corrects the estimate."""
+        counter, raw = self.window.counter, self._sent_tokens
+        counter.calibrate(round(raw * counter.factor), input_tokens)
         if input_tokens:
-            self._state.agent_state.middle_context[_REPORTED_KEY] = input_tokens
+            self._state.usage = Usage(input_tokens, round(raw))
 
     def learn_overflow(self, error: Exception) -> None:
         """The provider refused a request: its window is what it says, or smaller than what was counted."""
@@ -142,7 +148,6 @@ class Compactor:
 
     def _request(self, reason: CompactionReason, hint: str) -> CompactionRequest:
         state, window = self._state, self.window
-        reported = state.agent_state.middle_context.get(_REPORTED_KEY, 0)
         return CompactionRequest(
             messages=state.context,
             previous_summary=state.session.summary,
@@ -159,7 +164,7 @@ class Compactor:
             reason=reason,
             pins=tuple(window.pins()),
             guards=state.guards,
-            reported_tokens=reported if isinstance(reported, int) else 0,
+            reported_tokens=state.usage.reported_tokens,
             hint=hint,
             summariser_window_tokens=self._summariser.window_tokens if self._summariser else None,
         )
@@ -167,7 +172,7 @@ class Compactor:
     def _commit(self, record: CompactionRecord, messages: list[Msg]) -> None:
         self._state.commit_compaction(record, messages)
         # Usage of a request that was longer says nothing about the next one.
-        self._state.agent_state.middle_context.pop(_REPORTED_KEY, None)
+        self._state.usage = Usage()
         self._emit(compressed_event(record, record.flush, is_undone=False))
         self._on_compacted(record)
 

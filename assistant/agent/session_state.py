@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from agentscope.state import AgentState
@@ -49,10 +49,19 @@ from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
+_USAGE_KEY = "provider_usage"
 _LANGUAGE_MESSAGES = 5
 """The newest messages of the person, whose language is that of the conversation."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The provider's count of the last request, and what our vocabulary counted for it; 0 and 0 while none is known."""
+
+    reported_tokens: int = 0
+    counted_tokens: int = 0
 
 
 class SessionState:
@@ -117,6 +126,16 @@ class SessionState:
     @guards.setter
     def guards(self, guards: Guards) -> None:
         self.agent_state.middle_context[_GUARDS_KEY] = asdict(guards)
+
+    @property
+    def usage(self) -> Usage:
+        """What the provider counted last; saved with the agent's state, so that a new start knows it."""
+        stored = self.agent_state.middle_context.get(_USAGE_KEY)
+        return Usage(**stored) if isinstance(stored, dict) else Usage()
+
+    @usage.setter
+    def usage(self, usage: Usage) -> None:
+        self.agent_state.middle_context[_USAGE_KEY] = asdict(usage)
 
     def now(self) -> datetime:
         """The time now where the person is."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from assistant.agent.hooks.prompt_refresh import SystemPromptHook
 from assistant.agent.session_state import SessionState
+from assistant.agent.system_prompt import SystemPrompt
 from assistant.agent.tools.toolkit import AgentTools
 from assistant.compaction.budget import fits_alone, next_trigger
 from assistant.compaction.pins import Pin, pin_tokens, pins_to_quote, tokens_over_pin_limit, write_summary_message
@@ -53,6 +54,7 @@ class ContextWindow:
         self._policy = policy
         self._emit = emit
         self._schemas_json = ""
+        self._counted_prompt: tuple[SystemPrompt, float] | None = None
 
     @property
     def policy(self) -> CompactionPolicy:
@@ -61,8 +63,17 @@ class ContextWindow:
 
     @property
     def prompt_tokens(self) -> int:
-        """What the system prompt costs."""
-        return sum(self.prompt.prompt.part_tokens.values())
+        """What the system prompt costs, and what the provider counted beyond our count of the last request."""
+        usage = self._state.usage
+        beyond = usage.reported_tokens - round(usage.counted_tokens * self.counter.factor)
+        return sum(self._part_tokens().values()) + (beyond if usage.counted_tokens else 0)
+
+    def raw_total(self) -> float:
+        """Our own count of the request as it is now, before the provider's counts correct it."""
+        parts = sum(self._part_tokens().values()) + self.schema_tokens
+        rendered = self._state.render_summary(self._state.session.summary, self._state.context)
+        counted = parts + self.counter.text(rendered) + self.counter.messages(self._state.context)
+        return counted / self.counter.factor
 
     @property
     def schema_tokens(self) -> int:
@@ -100,7 +111,7 @@ class ContextWindow:
     def measured(self, total: int, shortened: int) -> ContextMeasured:
         """The measure of a context that has this many tokens in all, after so many results were shortened."""
         state = self._state
-        parts: dict[Part, int] = dict(self.prompt.prompt.part_tokens)
+        parts = self._part_tokens()
         parts["tools"] = self.schema_tokens
         rendered = self.counter.text(state.render_summary(state.session.summary, state.context))
         parts["summary"] = self.counter.text(write_summary_message(state.session.summary, (), state.language))
@@ -181,6 +192,13 @@ class ContextWindow:
         """Write the full texts of shortened results to disk."""
         for artifact in artifacts:
             self._tools.artifacts.store_as(artifact.artifact_id, artifact.text)
+
+    def _part_tokens(self) -> dict[Part, int]:
+        """What each part of the prompt costs by the factor of now; it was counted by that of its making."""
+        prompt, factor = self.prompt.prompt, self.counter.factor
+        if self._counted_prompt is None or self._counted_prompt[0] is not prompt:
+            self._counted_prompt = (prompt, factor)
+        return {part: round(count * factor / self._counted_prompt[1]) for part, count in prompt.part_tokens.items()}
 
     def _pin_items(self) -> list[ContextItem]:
         return [

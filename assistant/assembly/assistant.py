@@ -283,7 +283,9 @@ class Assistant:
     def _with_hidden_keys(self, model: ChatModel, compactor: ChatModel | None) -> Models:
         for one in filter(None, (model, compactor)):
             one.hide(self.store.known.mask_bytes)
-        return Models(model, compactor, TokenCounter(model.vocabulary))
+        factors = self.store.token_factors
+        counter = TokenCounter(model.vocabulary, factors.of(model.title), partial(factors.keep, model.title))
+        return Models(model, compactor, counter)
 
     def _make_flushes(self) -> FlushTasks:
         fit = self._factory.models.compacting

@@ -30,6 +30,7 @@ from assistant.storage.journal.journal import Journal
 from assistant.storage.ownership import HomeOwnership
 from assistant.storage.refused_parts import RefusedParts
 from assistant.storage.sessions.sessions import Sessions
+from assistant.storage.token_factors import TokenFactors
 from assistant.storage.workspace import Workspace
 from assistant.text.known_secrets import KnownSecrets
 
@@ -54,6 +55,7 @@ class Store:
     places: Places
     forget_files: ForgetFiles
     refused_parts: RefusedParts
+    token_factors: TokenFactors
     known: KnownSecrets
     """What takes the values of keys out of all that this home keeps, sends and shows."""
 
@@ -132,6 +134,7 @@ def open_store(settings: Settings) -> Store:
         places=places,
         forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
         refused_parts=RefusedParts(workspace.refused_parts_path, clock.now),
+        token_factors=TokenFactors(workspace.token_factors_path),
         known=known,
     )
 

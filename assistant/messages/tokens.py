@@ -6,7 +6,7 @@ import base64
 import importlib.util
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,7 +43,11 @@ class TokenCounter:
     per counted token.
     """
 
-    def __init__(self, vocabulary: Vocabulary = "bytes", factor: float = 1.0) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary = "bytes", factor: float = 1.0, keep: Callable[[float], None] | None = None
+    ) -> None:
+        """`keep` gets each factor that a report of the provider led to."""
+        self._keep = keep
         self.vocabulary: Vocabulary = vocabulary
         self.factor = factor
         self._counted: dict[tuple[str, str, int], int] = {}
@@ -81,6 +85,8 @@ class TokenCounter:
         target = self.factor * reported_tokens / counted_tokens
         moved = self.factor + (target - self.factor) * _CALIBRATION_SHARE
         self.factor = min(max(moved, _FACTOR_RANGE[0]), _FACTOR_RANGE[1])
+        if self._keep is not None:
+            self._keep(self.factor)
 
     def _tally_of(self, messages: list[Msg]) -> int:
         tally = self._tally

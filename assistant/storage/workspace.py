@@ -138,6 +138,11 @@ class Workspace:
         return self.root / "refused_parts.json"
 
     @property
+    def token_factors_path(self) -> Path:
+        """How each model's provider counts tokens."""
+        return self.root / "token_factors.json"
+
+    @property
     def folders(self) -> list[Path]:
         """The home and the folders in it that the program writes into."""
         return [self.root, *(self.root / name for name in _FOLDERS)]

@@ -54,6 +54,8 @@ class CompactionHook(MiddlewareBase):
                 yield event
 
     def _count(self, event: object) -> None:
+        if isinstance(event, ModelCallStartEvent):
+            self._compactor.begin_call()
         if isinstance(event, ModelCallEndEvent):
             self._compactor.learn_usage(event.input_tokens)
 
