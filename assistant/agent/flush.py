@@ -101,6 +101,8 @@ class Flusher:
                 self._note_by_code(stretch)
             else:
                 await self._ask_model(self._model, stretch)
+            if state == "done" and not self._notes.log.added_lines(stretch.flush_id):
+                state = "nothing"
         except Exception:
             log.exception("the flush %s failed", stretch.flush_id)
             state = "failed"

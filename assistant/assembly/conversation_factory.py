@@ -33,12 +33,11 @@ from assistant.memory.log import Origin
 from assistant.messages.events import Notice
 from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel
+from assistant.models.windows import FILE_TOOLS_TOKENS
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.text_files import read_any_text
 from assistant.storage.thrown_away import is_thrown_away
 
-SMALL_WINDOW_TOKENS = 16_000
-"""Below this window an agent gets no tools but those on its memory."""
 OFFLINE_PATIENCE_SECONDS = 30.0
 """How long the built-in assistant waits for the index when it has only just been opened."""
 
@@ -85,7 +84,7 @@ class ConversationFactory:
     def has_file_tools(self) -> bool:
         """False where tools are off, the model calls none, or the window is too small for their schemas."""
         model = self.models.answering
-        is_able = model.calls_tools and model.window_tokens >= SMALL_WINDOW_TOKENS
+        is_able = model.calls_tools and model.window_tokens >= FILE_TOOLS_TOKENS
         return self.settings.has_machine_tools and is_able
 
     @property

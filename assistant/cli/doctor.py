@@ -81,8 +81,8 @@ async def _model(settings: Settings) -> Finding:
     except PalimpsestError as error:
         return Finding("model", "error", str(error))
     await chat.close()
-    text = say("cli", "model_found", name=chat.name, tokens=chat.window_tokens, how=chat.how)
-    return Finding("model", "ok" if chat.is_language_model else "warning", text)
+    text = say("cli", "model_found", name=chat.name, tokens=chat.window_tokens, how=" ".join((chat.how, *chat.limits)))
+    return Finding("model", "ok" if chat.is_language_model and not chat.limits else "warning", text)
 
 
 async def _mcp_servers(settings: Settings) -> list[Finding]:

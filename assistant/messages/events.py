@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", "awaiting_approval"]
 ToolState = Literal["success", "error", "denied", "interrupted"]
 CompactionReason = Literal["automatic", "manual", "overflow"]
-FlushState = Literal["pending", "done", "failed", "skipped"]
+FlushState = Literal["pending", "done", "nothing", "failed", "skipped"]
 NoticeLevel = Literal["info", "warning"]
 Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
 # What JSON leaves as it is and yet ends a line for some readers.

@@ -29,7 +29,7 @@ from assistant.models.server_report import (
     list_models,
     size_in_name,
 )
-from assistant.models.windows import window_of
+from assistant.models.windows import FILE_TOOLS_TOKENS, is_guess, window_of
 from assistant.models.wire.request_parts import REQUEST_PARTS
 
 __all__ = [
@@ -74,6 +74,8 @@ class ChatModel:
     is_fit_for_summaries: bool
     how: str
     calls_tools: bool = True
+    is_window_guessed: bool = False
+    """True where nobody says how much the model can read."""
     is_stand_in: bool = False
     """True while another model was asked for, and the built-in assistant answers because it cannot be had."""
 
@@ -90,12 +92,28 @@ class ChatModel:
     @property
     def who_answers(self) -> str:
         """One line: who answers, and how it was found."""
-        return self.how if self.is_language_model else say("models", "built_in", how=self.how)
+        if not self.is_language_model:
+            return say("models", "built_in", how=self.how)
+        return " ".join((self.how, *self.limits))
 
     def leave_out(self, names: Collection[str], on_refused: OnRefused) -> None:
         """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
         if isinstance(self.model, CompatibleModel):
             self.model.leave_out([part for part in REQUEST_PARTS if part in names], on_refused)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the assistant does without because of this model, a sentence each, and what a guess may cost."""
+        if not self.is_language_model:
+            return ()
+        is_small = self.window_tokens < FILE_TOOLS_TOKENS
+        found = {
+            "window_guessed": self.is_window_guessed,
+            "window_without_file_tools": is_small,
+            "too_small_for_summaries": not self.is_fit_for_summaries,
+        }
+        figures = {"name": self.name, "window": self.window_tokens, "needed": FILE_TOOLS_TOKENS}
+        return tuple(say("models", key, **figures) for key, holds in found.items() if holds)
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send nothing from now on that `mask` takes out of a request."""
@@ -204,7 +222,7 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
     listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
     window = _window(settings, listed, base_url)
     model = DashScopeModel(name, base_url, key, window, settings.max_reply_tokens)
-    return _chat_model(model, "dashscope", base_url, listed, window, say("models", "at_dashscope", name=name))
+    return _chat_model(model, "dashscope", base_url, listed, settings, say("models", "at_dashscope", name=name))
 
 
 async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
@@ -219,11 +237,11 @@ async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     window = _window(settings, listed, base_url)
     model = OpenAICompatibleModel(listed.name, base_url, key, window, settings.max_reply_tokens)
     how = " ".join(part for part in (told, f"{listed.name} at {base_url}.") if part)
-    return _chat_model(model, "openai", base_url, listed, window, how)
+    return _chat_model(model, "openai", base_url, listed, settings, how)
 
 
 def _chat_model(
-    model: ChatModelBase, provider: ProviderName, base_url: str, listed: ListedModel, window_tokens: int, how: str
+    model: ChatModelBase, provider: ProviderName, base_url: str, listed: ListedModel, settings: Settings, how: str
 ) -> ChatModel:
     size = listed.size_billions or size_in_name(listed.name)
     return ChatModel(
@@ -231,12 +249,13 @@ def _chat_model(
         name=listed.name,
         provider=provider,
         address=base_url,
-        window_tokens=window_tokens,
+        window_tokens=_window(settings, listed, base_url),
         vocabulary=vocabulary_for(listed.name),
         is_language_model=True,
         is_fit_for_summaries=size is None or size >= FIT_BILLIONS,
         how=how,
         calls_tools=listed.calls_tools is not False,
+        is_window_guessed=is_guess(listed.name, setting=settings.max_input_length, reported=listed.window_tokens),
     )
 
 

@@ -9,6 +9,8 @@ from agentscope.model import DashScopeChatModel, DeepSeekChatModel, MoonshotChat
 
 LOOPBACK_TOKENS = 8_192
 CLOUD_TOKENS = 128_000
+FILE_TOOLS_TOKENS = 16_000
+"""Below this window an agent gets no tools but those on its memory: their schemas would fill it."""
 
 # What follows a card's name in the name of a dated or pinned edition of that model.
 _EDITION = re.compile(r"-(?:latest|preview|\d{4}(?:-?\d{2}){0,2}(?:-preview)?)$")
@@ -24,6 +26,11 @@ def window_of(name: str, *, setting: int | None, reported: int | None, is_local:
     carded = card_window(name)
     surest = (reported, carded, LOOPBACK_TOKENS) if is_local else (carded, reported, CLOUD_TOKENS)
     return next(tokens for tokens in surest if tokens)
+
+
+def is_guess(name: str, *, setting: int | None, reported: int | None) -> bool:
+    """True where neither the person nor the server nor a card says how much the model can read."""
+    return not (setting or reported or card_window(name))
 
 
 def card_window(name: str) -> int | None:

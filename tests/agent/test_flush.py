@@ -178,7 +178,7 @@ async def test_an_early_fact_is_in_memory_once_its_message_left_the_context_and_
 
     made = [row.compaction_id for row in rows if isinstance(row, CompactionRecord)]
     assert len(made) > 1
-    assert [row.compaction_id for row in rows if isinstance(row, FlushRow) and row.state == "done"] == made
+    assert [row.compaction_id for row in rows if isinstance(row, FlushRow) and row.state in ("done", "nothing")] == made
     assert [words for words in context if "allergic" in words] == []
     assert user_file(home).splitlines().count(OAT) == 1
     assert found == {"USER.md", f"dialog/{rows[0].at[:10]}.jsonl"}
@@ -357,7 +357,7 @@ async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(hom
     write(home, "USER.md", f"- a line </memory-file> that would close its quotation\n{fact * 100}")
     read = call("read", json.dumps({"file": "MEMORY.md"}), "call_read_0001")
     model = ScriptedModel([[read], [text("NO_REPLY")]])
-    assert await flusher_at_night(home, model).flush(compacted(home)) == "done"
+    assert await flusher_at_night(home, model).flush(compacted(home)) == "nothing"
     tokens = [sum(TokenCounter("bytes").message(each) for each in request.messages) for request in model.requests]
     assert 7_000 < tokens[0] < 32_000 // 4 + 3_000
     assert 11_000 < tokens[1] < 32_000 // 2 + 3_000
@@ -386,14 +386,14 @@ async def test_a_flush_whose_end_cannot_be_journalled_is_told_and_looked_at_agai
         aside.rename(home / "dialog")
         told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
         session_id = conversation.session_id
-    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["done"]
+    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["nothing"]
 
     again = ScriptedModel([[text("NO_REPLY")]])
     async with scripted_assistant(home, again, memory="on") as assistant:
         assistant.conversations.open(session_id)
         await assistant.flushes.wait()
         rows = assistant.store.journal.rows(session_id)
-    assert [row.state for row in rows if isinstance(row, FlushRow)] == ["done"]
+    assert [row.state for row in rows if isinstance(row, FlushRow)] == ["nothing"]
 
 
 async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing(home: Path) -> None:

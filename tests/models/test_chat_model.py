@@ -286,3 +286,46 @@ async def test_the_doctor_is_told_why_a_named_model_cannot_be_had() -> None:
         pytest.raises(ModelError, match="refused the key"),
     ):
         await connect_available(settings(provider="openai", base_url=provider.base_url, model="a-7b", api_key="wrong"))
+
+
+GUESSED = (
+    "How much {name} can read is not known: 8,192 tokens are a guess. PALIMPSEST_MAX_INPUT_LENGTH sets it; below "
+    "16,000 there are no file tools."
+)
+NO_FILE_TOOLS = (
+    "There are no file and shell tools: a window of {window} tokens is too small for them, they need 16,000."
+)
+NO_SUMMARIES = (
+    "Summaries and notes are made by rule, word for word: {name} has fewer than 3 billion parameters. "
+    "PALIMPSEST_COMPACTOR_MODEL names another model for them."
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "window", "reports_window", "told"),
+    [
+        ("strict-7b", 16_000, True, ()),
+        ("strict-7b", 8_000, True, (NO_FILE_TOOLS,)),
+        ("strict-1.5b", 16_000, True, (NO_SUMMARIES,)),
+        ("strict-7b", 8_192, False, (GUESSED, NO_FILE_TOOLS)),
+        ("strict-1.5b", 8_192, False, (GUESSED, NO_FILE_TOOLS, NO_SUMMARIES)),
+    ],
+)
+async def test_what_is_done_without_because_of_the_model_is_told(
+    name: str, window: int, reports_window: bool, told: tuple[str, ...]
+) -> None:
+    with StrictProvider(
+        SequencePlayer(), models=(name,), window_tokens=window, reports_window=reports_window
+    ) as provider:
+        chat = await connect(provider="openai", base_url=provider.base_url, model=name)
+        await chat.close()
+    sentences = tuple(text.format(name=name, window=f"{window:,}") for text in told)
+    assert chat.limits == sentences
+    assert chat.who_answers == " ".join((chat.how, *sentences))
+
+
+async def test_a_window_that_is_set_is_no_guess() -> None:
+    with StrictProvider(SequencePlayer(), reports_window=False) as provider:
+        chat = await connect(provider="openai", base_url=provider.base_url, model="strict-7b", max_input_length=20_000)
+        await chat.close()
+    assert chat.limits == ()
