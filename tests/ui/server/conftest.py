@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
 import httpx
 import pytest
 
 from assistant.config.settings import Settings
-from assistant.ui.page import PageServer, build, start
+from assistant.ui.page import build, start
 from assistant.ui.people import open_person
 from assistant.ui.server.listener import Listener, listen
 from assistant.ui.server.site import Site
@@ -38,23 +38,22 @@ def site_of(settings: Settings) -> Site:
     return Site(settings, build(settings, UserSessions(person_asking, stay_loading)), nothing, "", lambda: None)
 
 
+@contextmanager
+def served(settings: Settings) -> Generator[httpx.Client]:
+    """A page that is served, and a client that keeps cookies as a browser does and follows no redirect."""
+    server = start(settings, partial(open_person, settings.model_copy(update=QUIET)))
+    try:
+        with httpx.Client(base_url=server.url.replace("localhost", "127.0.0.1"), timeout=30) as client:
+            yield client
+    finally:
+        server.close()
+
+
 @pytest.fixture
 def serve_page() -> Iterator[ServePage]:
-    """Serves pages until the test ends; a client keeps cookies as a browser does, with redirects left to the test."""
-    servers: list[PageServer] = []
-    clients: list[httpx.Client] = []
-
-    def serve(settings: Settings) -> httpx.Client:
-        server = start(settings, partial(open_person, settings.model_copy(update=QUIET)))
-        servers.append(server)
-        clients.append(httpx.Client(base_url=server.url.replace("localhost", "127.0.0.1"), timeout=30))
-        return clients[-1]
-
-    yield serve
-    for client in clients:
-        client.close()
-    for server in servers:
-        server.close()
+    """Serves pages until the test ends."""
+    with ExitStack() as stack:
+        yield lambda settings: stack.enter_context(served(settings))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from assistant.config.settings import Settings
 from assistant.storage.workspace import Workspace
 from assistant.ui.server.visitors import COOKIE, NEW_VISITORS
 from tests.source_files import ROOT
-from tests.ui.server.conftest import ServePage, say
+from tests.ui.server.conftest import ServePage, say, served
 
 USERS = SecretStr(",".join(f"{name}:{hash_password('password one')}" for name in ("ada", "ben")))
 FIRST_EVENT = 0
@@ -125,12 +125,13 @@ def test_nothing_else_of_gradio_answers(owner_address: tuple[str, int], method: 
     assert int(say(owner_address, head).split(b" ", 2)[1]) in (400, 404)
 
 
-@pytest.fixture
-def owner_address(serve_page: ServePage) -> tuple[str, int]:
-    """Where a page of the owner alone is reached."""
-    url = serve_page(Settings()).base_url
-    assert url.port
-    return url.host, url.port
+@pytest.fixture(scope="module")
+def owner_address(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, int]]:
+    """Where a page of the owner alone is reached, which keeps nothing of these requests."""
+    with served(Settings(home=tmp_path_factory.mktemp("owner") / "home")) as page:
+        url = page.base_url
+        assert url.port
+        yield url.host, url.port
 
 
 def test_nothing_is_written_to_the_folder_for_temporary_files(home: Path, tmp_path: Path) -> None:
