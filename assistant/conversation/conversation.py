@@ -282,11 +282,15 @@ class Conversation:
 
     async def _carry_out(self, job: Job) -> None:
         try:
-            if isinstance(job, Measure | Clear):
-                await self._change_context(job)
-            else:
-                with self._gate.turn():
-                    await self._ask_model(job)
+            match job:
+                case Measure() | Clear():
+                    await self._change_context(job)
+                case Ask():
+                    with self._gate.turn():
+                        await self._turns.reply_to(job.message)
+                case _:
+                    with self._gate.turn():
+                        await self._go_on(job)
         except asyncio.CancelledError:
             self.emit(Notice(say("conversation", "stopped"), "info"))
         except PalimpsestError as error:
@@ -299,10 +303,8 @@ class Conversation:
             if self._compactor.requests.are_pending:
                 self._jobs.add(CarryOutRequests(), is_next=True)
 
-    async def _ask_model(self, job: Ask | Edit | Retry | Continue | Answer | CarryOutRequests) -> None:
+    async def _go_on(self, job: Edit | Retry | Continue | Answer | CarryOutRequests) -> None:
         match job:
-            case Ask():
-                await self._turns.reply_to(job.message)
             case CarryOutRequests():
                 await self._compactor.carry_out_requests()
             case Edit():
