@@ -35,6 +35,7 @@ IDLE_SECONDS = 60.0
 UNINDEXED_NOTES = 10_000
 CHUNKS_A_FILE = 100
 _WORDS_A_CHUNK = 120
+_WORDS_A_LINE = 12
 
 
 class SyntheticEmbedder:
@@ -71,6 +72,10 @@ class Prose:
         self._random = random.Random(seed)
         self._words = [self._word(number) for number in range(30_000)]
         self._weights = list(itertools.accumulate(1.0 / (number + 20) for number in range(30_000)))
+
+    def lines(self) -> str:
+        """As many words as a chunk has, in lines as people write them."""
+        return "\n".join(self.text(_WORDS_A_LINE) for _ in range(_WORDS_A_CHUNK // _WORDS_A_LINE))
 
     def text(self, words: int = _WORDS_A_CHUNK) -> str:
         """So many words."""
@@ -225,7 +230,7 @@ def write_notes(root: Path, prose: Prose, files: int, sections: int) -> None:
     folder = root / "memory"
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(files):
-        body = "".join(f"## Section {section}\n{prose.text()}\n" for section in range(sections))
+        body = "".join(f"## Section {section}\n{prose.lines()}\n" for section in range(sections))
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n{body}", encoding="utf-8")
 
 

@@ -23,7 +23,9 @@ from assistant.index.vectors.calibration import Calibration
 from assistant.index.vectors.meaning import NearChunks
 
 # Among these their best lines decide; more were not better.
-_CHUNKS_RANKED_BY_LINES = 40
+_CHUNKS_RANKED_BY_LINES = 30
+# The best words of so many tell whether words are to be trusted.
+_CHUNKS_TRUSTED_BY = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +79,24 @@ class ChunkFinder:
         hits = select_hits(candidates, ranked.chunks, ranked.inputs, wanted.count, wanted.least_score)
         return hits if any(hit.relevance >= wanted.best_score for hit in hits) else []
 
-    def rank(self, count: int) -> RankedChunks:
-        """At least `count` candidates, as far as there are so many."""
-        count = max(count, _CHUNKS_RANKED_BY_LINES)
+    def rank(self, wanted: int) -> RankedChunks:
+        """At least `wanted` candidates, as far as there are so many; the shares of so many are known."""
+        count = max(wanted, _CHUNKS_RANKED_BY_LINES)
         candidates = fuse(self._words, self._cosines, count=count)
-        shares = self._shares(candidates, {})
+        shares = self._shares(candidates[:_CHUNKS_TRUSTED_BY], {})
         trust = word_trust(shares.values())
         if trust < 1.0:
             candidates = fuse(self._words, self._cosines, trust, count)
-            shares = self._shares(candidates, shares)
         chunks = self._full_text.chunks([candidate.chunk_id for candidate in candidates])
         looked_at, others = candidates[:_CHUNKS_RANKED_BY_LINES], candidates[_CHUNKS_RANKED_BY_LINES:]
         lines = self._near.line_cosines([one.chunk_id for one in looked_at]) if self._near else {}
         words = QuestionWords(self._full_text.weights(self.question))
         ranked, best_lines = rank_by_lines(looked_at, chunks, LineEvidence(words, self._cosines, lines, trust))
         centred = {chunk.chunk_id: chunk.centred for chunk in self._near.chunks} if self._near else {}
+        candidates = [*ranked, *others]
+        shares = self._shares(candidates[:wanted], shares)
         inputs = RankingInputs(self.question, shares, centred, self._calibration, best_lines, lines)
-        return RankedChunks((*ranked, *others), chunks, inputs)
+        return RankedChunks(tuple(candidates), chunks, inputs)
 
     def _shares(self, candidates: Sequence[Candidate], known: dict[int, float]) -> dict[int, float]:
         unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]

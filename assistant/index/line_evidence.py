@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from assistant.index.chunker import Chunk
 from assistant.index.question_words import QuestionWords
@@ -60,42 +61,47 @@ def rank_by_lines(
 
     A line that two chunks share counts for the one that ranks higher.
     """
-    seen: set[tuple[str, str, str]] = set()
+    lines = list(_own_lines(candidates, chunks))
     worth: dict[int, float] = {}
     best: dict[int, BestLine] = {}
-    for candidate in candidates:
-        key = candidate.chunk_id
-        if (chunk := chunks.get(key)) is None:
+    # All lines at once: to look at them chunk by chunk costs twice as much.
+    for line, share in zip(lines, evidence.words.shares_in([line.text for line in lines]), strict=True):
+        if line.is_said and share >= _SAME_QUESTION and _ASKS.match(line.text):
             continue
-        for value, line in _own_lines(key, chunk, evidence, seen):
-            if key not in best or value > worth[key]:
-                worth[key], best[key] = value, line
+        cosines = evidence.lines.get(line.chunk_id)
+        has_vector = cosines is not None and line.offset < len(cosines.plain)
+        cosine = cosines.plain[line.offset] if cosines and has_vector else evidence.cosines.get(line.chunk_id, 0.0)
+        value = evidence.trust * share + cosine
+        if line.chunk_id not in best or value > worth[line.chunk_id]:
+            worth[line.chunk_id] = value
+            best[line.chunk_id] = BestLine(share, cosines.centred[line.offset] if cosines and has_vector else None)
     most = max(worth.values(), default=0.0)
     if most <= 0.0:
         return list(candidates), best
-    ranked = [
-        replace(
-            one, score=(one.score + _LINE_WEIGHT * max(worth.get(one.chunk_id, 0.0), 0.0) / most) / (1 + _LINE_WEIGHT)
-        )
-        for one in candidates
-    ]
+    ranked = [replace(one, score=_together(one.score, worth.get(one.chunk_id, 0.0) / most)) for one in candidates]
     return sorted(ranked, key=lambda one: -one.score), best
 
 
-def _own_lines(
-    key: int, chunk: Chunk, evidence: LineEvidence, seen: set[tuple[str, str, str]]
-) -> Iterator[tuple[float, BestLine]]:
-    """What each line of the chunk is worth that was in none before; a line without text is worth nothing."""
-    of_chunk, cosines = evidence.cosines.get(key, 0.0), evidence.lines.get(key)
-    lines = split_lines(chunk.text)
-    for index, (line, share) in enumerate(zip(lines, evidence.words.shares_in(lines), strict=True)):
-        place = chunk.path, chunk.session_id, line
-        if not line.strip() or place in seen:
+class _OwnLine(NamedTuple):
+    chunk_id: int
+    offset: int
+    text: str
+    is_said: bool
+
+
+def _own_lines(candidates: Sequence[Candidate], chunks: Mapping[int, Chunk]) -> Iterator[_OwnLine]:
+    """The lines of each chunk that say something and were in none before."""
+    seen: set[tuple[str, str, str]] = set()
+    for candidate in candidates:
+        if (chunk := chunks.get(candidate.chunk_id)) is None:
             continue
-        seen.add(place)
-        if chunk.kind == "said" and share >= _SAME_QUESTION and _ASKS.match(line):
-            continue
-        if cosines is None or index >= len(cosines.plain):
-            yield evidence.trust * share + of_chunk, BestLine(share, None)
-        else:
-            yield evidence.trust * share + cosines.plain[index], BestLine(share, cosines.centred[index])
+        is_said = chunk.kind == "said"
+        for offset, text in enumerate(split_lines(chunk.text)):
+            place = chunk.path, chunk.session_id, text
+            if place not in seen and text.strip():
+                seen.add(place)
+                yield _OwnLine(candidate.chunk_id, offset, text, is_said)
+
+
+def _together(score: float, line: float) -> float:
+    return (score + _LINE_WEIGHT * max(line, 0.0)) / (1.0 + _LINE_WEIGHT)

@@ -147,6 +147,7 @@ class _Packing:
 
     def __init__(self, room: Room, lines: Sequence[_Weighed]) -> None:
         self._left_tokens = room.tokens
+        self._paid_tokens: dict[_Weighed, int] = {}
         self._count = room.count
         self._lines = sorted(lines, key=lambda one: (one.worth, one.time), reverse=True)
 
@@ -179,9 +180,10 @@ class _Packing:
         """Take what is newer about the same thing, in place of what is worth least; else the older line goes."""
         for line in [one for one in self._taken() if one.line.share >= _SURE_SHARE]:
             newer = [one for one in self._lines if not one.is_taken and _supersedes(one, line)]
-            for one in newer if line.is_taken else ():
+            for one in sorted(newer, key=lambda one: one.time, reverse=True) if line.is_taken else ():
                 if not self._make_room(one, line):
                     self._give_back(line)
+                    self._take(one)
                     break
 
     def _taken(self) -> list[_Weighed]:
@@ -189,7 +191,8 @@ class _Packing:
 
     def _make_room(self, line: _Weighed, kept: _Weighed) -> bool:
         while not self._take(line):
-            least = next((one for one in reversed(self._taken()) if one is not kept and one.worth < kept.worth), None)
+            others = (one for one in reversed(self._taken()) if one is not kept and one.worth < kept.worth)
+            least = next((one for one in others if not _supersedes(one, kept)), None)
             if least is None:
                 return False
             self._give_back(least)
@@ -200,12 +203,13 @@ class _Packing:
         if cost > self._left_tokens:
             return False
         self._left_tokens -= cost
+        self._paid_tokens[line] = cost
         line.is_taken = True
         return True
 
     def _give_back(self, line: _Weighed) -> None:
         line.is_taken = False
-        self._left_tokens += self._cost(line)
+        self._left_tokens += self._paid_tokens.pop(line)
 
     def _cost(self, line: _Weighed) -> int:
         return self._count(line.line.text) + _ROW_TOKENS

@@ -23,10 +23,15 @@ class QuestionWords:
 
     def shares_in(self, texts: Sequence[str]) -> list[float]:
         """The same for several texts."""
-        total = sum(self.weights.values())
-        stems = [(stem(term), weight) for term, weight in self.weights.items() if total > 0.0]
+        total = sum(self.weights.values()) or 1.0
         folded = [fold(text) for text in texts]
-        return [sum((weight for part, weight in stems if part in text), 0.0) / (total or 1.0) for text in folded]
+        shares = [0.0] * len(folded)
+        for term, weight in self.weights.items():
+            part = stem(term)
+            for index, text in enumerate(folded):
+                if part in text:
+                    shares[index] += weight / total
+        return shares
 
 
 def stem(term: str) -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from assistant.index.chunker import JournalText
-from assistant.index.memory_index import IndexStatus, SearchAnswer
+from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
+from assistant.index.packing import Room
+from assistant.index.quotes import Quote
 from assistant.index.search_notices import LATE, NO_EMBEDDER, NO_INDEX, NOT_OWNER
 from assistant.index.vectors.chroma import Backend
 from assistant.index.vectors.embeddings import OfflineEmbedder, Vectors
@@ -73,6 +75,26 @@ MANY_THINGS = """# Things around the house
 - There was a long queue at the counter. We cover the greenhouse in winter with the crimson blanket.
 - The radio played the same songs until noon. I always repair the greenhouse with the crimson hammer.
 """
+
+
+async def test_the_same_question_finds_the_same_passages_again_and_after_a_rebuild(home: Path) -> None:
+    for day in range(1, 6):
+        entries = "\n".join(f"- 0{hour}:15 {word} {day}" for hour, word in enumerate(("tea", "a bus", "rain", "soup")))
+        write(home, f"memory/2026-11-0{day}.md", f"# Day {day}\n{entries}\n- the spare key hangs behind clock {day}")
+    embedder = HashEmbedder()
+    embedder.reads_lines = True
+
+    async def asked(index: MemoryIndex) -> tuple[Quote, ...]:
+        found = await index.search_widely("where does the spare key hang", 0.0)
+        return await index.quote("where does the spare key hang", found.hits, Room(120))
+
+    async with opened(home, embedder) as index:
+        first = await asked(index)
+        assert [row.text for row in first[0].rows if row.is_answer] == ["- the spare key hangs behind clock 5"]
+        assert [await asked(index) for _ in range(3)] == [first] * 3
+        await index.rebuild()
+        assert await asked(index) == first
+        assert len(embedder.embedded) == len(set(embedder.embedded))
 
 
 async def test_one_sentence_among_many_of_a_chunk_is_found_by_what_it_means(home: Path) -> None:

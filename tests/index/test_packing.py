@@ -145,6 +145,19 @@ def test_an_old_value_never_comes_without_the_newer_one() -> None:
         assert days in ([], ["2026-11-08"], ["2026-11-08", "2026-11-01"])
 
 
+@pytest.mark.parametrize("tokens", [60, 90, 120, 200, 600])
+def test_however_little_room_there_is_the_newest_of_many_values_is_there(tokens: int) -> None:
+    hits = [
+        chunk(
+            f"2026-11-0{day}", f"- soup of day {day}", f"- the spare key hangs behind clock {day}", relevance=relevance
+        )
+        for day, relevance in ((1, 0.6), (2, 0.8), (3, 0.9), (4, 0.5), (5, 0.5))
+    ]
+    runs = packed(hits, "spare", "key", "hangs", tokens=tokens)
+    assert runs[0].day == "2026-11-05"
+    assert "- the spare key hangs behind clock 5" in texts(runs)[0]
+
+
 def test_a_line_that_only_asks_is_behind_one_that_answers() -> None:
     hits = [
         chunk("2026-11-01", "user: Where is the dentist in Harbour Lane?", kind="said"),
