@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +34,7 @@ KEPT_FIELDS = (
     "timezone",
 )
 """The settings that the page can change."""
-NEEDS_RESTART = frozenset({"embedder"})
-"""Those that count only from the next start on."""
+_NEEDS_RESTART = frozenset({"embedder", "language", "timezone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,11 @@ class OwnSettings:
         """The variable of the environment that says who answers; empty where the page may say it."""
         fields = ("provider", "base_url", "model", "api_key")
         return next((variable for field in fields if (variable := fixing_variable(field))), "")
+
+    @staticmethod
+    def needs_restart(fields: Iterable[str]) -> bool:
+        """True where one of these settings counts in full only from the next start on."""
+        return not _NEEDS_RESTART.isdisjoint(fields)
 
     async def look_around(self) -> None:
         """Look for model servers on this machine."""

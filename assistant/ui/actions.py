@@ -20,7 +20,7 @@ from assistant.ui.chat.transcript_window import earlier_window
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_actions
 from assistant.ui.memory.memory_actions import FileAction, TaskAction
-from assistant.ui.setup import first_run
+from assistant.ui.setup import first_run, settings_view
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -68,6 +68,10 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     # A new home, a new conversation.
     "begin": first_run.begin,
     "look-around": first_run.look_around,
+    # The settings.
+    "choose-model": settings_view.choose_model,
+    "open-settings": settings_view.open_settings,
+    "save-settings": settings_view.save_settings,
     "show": card_actions.show_sample,
     "suggest": card_actions.suggest,
     # The model.

@@ -32,6 +32,7 @@ def _place_left(page: PageComponents) -> None:
     with gr.Column(elem_id="left", elem_classes=["p-side"]):
         _html(str(card("brand")), "brand")
         _place(page.new_chat, page.search, page.hits, page.index_state, page.sessions, page.person)
+        _html(str(card("settings_button")), "open-settings")
 
 
 def _place_right(page: PageComponents) -> None:
@@ -76,7 +77,7 @@ def theme() -> themes.Base:
 def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
     styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript"))
-    scripts = "".join(asset(f"{name}.js") for name in ("panels", "page", "transcript"))
+    scripts = "".join(asset(f"{name}.js") for name in ("appearance", "panels", "page", "transcript"))
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{styles}</style><script>{scripts}</script>"

@@ -5,7 +5,7 @@
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
   // What shows something in the conversation.
-  const LEAVES_DRAWER = new Set(["open-session", "open-message", "open-trash", "transcript"]);
+  const LEAVES_DRAWER = new Set(["open-session", "open-message", "open-settings", "open-trash", "transcript"]);
   const { panels } = window.palimpsest;
   const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
@@ -57,7 +57,7 @@
   const gathered = (button, target) => {
     const form = button.closest(".p-form");
     const ticks = [...form.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value);
-    const filled = [...form.querySelectorAll("[name]:is(select, input:not([type=radio]), input:checked)")];
+    const filled = [...form.querySelectorAll("[name]:is(select, input:not([type=radio]), input:checked):enabled")];
     const fields = Object.fromEntries(filled.map((field) => [field.name, field.value]));
     return JSON.stringify({ target, text: form.querySelector(".p-field")?.value ?? "", ticks, fields });
   };
@@ -337,7 +337,13 @@
     const dialog = document.querySelector("#dialog .p-dialog");
     if (!dialog || dialog.dataset.shown) return;
     dialog.dataset.shown = "yes";
-    dialog.querySelector(".p-close")?.focus();
+    (dialog.querySelector("[aria-current]") ?? dialog.querySelector(".p-close"))?.focus();
+  };
+
+  /* A key that was taken is in the page no more. */
+  const dropKeys = () => {
+    if (!document.querySelector(".p-settings .p-report-ok")) return;
+    for (const field of document.querySelectorAll(".p-settings input[type=password]")) field.value = "";
   };
 
   /* What was asked for in the Memory tab comes into view, and its field is ready. */
@@ -366,9 +372,11 @@
       isDue = false;
       nameThings();
       panels.look();
+      window.palimpsest.drawAppearance();
       nameAddress();
       copyWhatCame();
       showDialog();
+      dropKeys();
       showTask();
       showEdit();
       drawEdit();

@@ -149,5 +149,6 @@
   };
   settle();
 
-  window.palimpsest = { panels: { open, close, closeDrawer, toggle, isOpen, isDrawer, isOver: () => drawer !== "", look } };
+  const isOver = () => drawer !== "";
+  Object.assign(window.palimpsest, { panels: { open, close, closeDrawer, toggle, isOpen, isDrawer, isOver, look } });
 })();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assistant.config.settings import Settings, fixing_variable
@@ -59,8 +59,22 @@ class WhoAnswers:
         return not self.chosen
 
 
-def who_answers(assistant: Assistant, place: str) -> WhoAnswers:
-    """Who can answer here, and who does."""
+def who_answers(assistant: Assistant, place: str, form: Form | None = None) -> WhoAnswers:
+    """Who can answer here, and who does, or who was chosen in a form; a key of the form is not among it."""
+    told = _who_answers(assistant, place)
+    kind, *found = form.said("who").split(" ", 2) if form else [""]
+    if form is None or kind not in ("found", "provider", "server", "nobody"):
+        return told
+    address, model = {
+        "found": found,
+        "provider": (told.address, form.said("provider-model")),
+        "server": (form.said("address"), form.said("server-model")),
+        "nobody": ("", ""),
+    }[kind]
+    return replace(told, chosen=kind, address=address, model=model, provider_name=form.said("provider"))
+
+
+def _who_answers(assistant: Assistant, place: str) -> WhoAnswers:
     own, settings = assistant.own_settings, assistant.settings
     provider = _known(settings)
     return WhoAnswers(

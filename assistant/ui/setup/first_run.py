@@ -15,6 +15,7 @@ from assistant.ui.cards import card
 from assistant.ui.chat.click import Click
 from assistant.ui.components import PageUpdate
 from assistant.ui.form import Form, read_form
+from assistant.ui.setup import settings_view
 from assistant.ui.setup.choices import chosen_row, model_choice, who_answers
 from assistant.ui.transcript.nodes import Node, card_node
 
@@ -43,6 +44,10 @@ def first_run_nodes(assistant: Assistant, report: ConnectionReport | None) -> tu
 
 async def look_around(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
     """Look for model servers on this machine again."""
+    if click.target == "settings":
+        async for update in settings_view.open_settings(chat, replace(click, target="models")):
+            yield update
+        return
     await click.loaded.assistant.own_settings.look_around()
     yield chat.whole(click.loaded, click.tab)
 

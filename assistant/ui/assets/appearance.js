@@ -1,0 +1,39 @@
+/* How the page looks in this browser: the theme and the density, kept here and set before anything is drawn. */
+(() => {
+  const root = document.documentElement;
+  const KEPT = { theme: "auto", density: "roomy" };
+  const read = (name) => {
+    try {
+      return localStorage.getItem(`palimpsest-${name}`) ?? KEPT[name];
+    } catch {
+      return KEPT[name];
+    }
+  };
+  // An address that names a theme wins, as it does for Gradio.
+  const asked = new URLSearchParams(location.search).get("__theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => ({ light: false, dark: true })[asked ?? read("theme")] ?? system.matches;
+
+  const draw = () => {
+    root.dataset.density = read("density");
+    if (document.body && document.body.classList.contains("dark") !== isDark()) document.body.classList.toggle("dark");
+    for (const select of document.querySelectorAll(".p-of-browser"))
+      if (!select.dataset.shown) {
+        select.dataset.shown = "yes";
+        select.value = read(select.dataset.kept);
+      }
+  };
+  document.addEventListener("change", (event) => {
+    const select = event.target.closest?.(".p-of-browser");
+    if (!select) return;
+    try {
+      localStorage.setItem(`palimpsest-${select.dataset.kept}`, select.value);
+    } catch {
+      // A browser that keeps nothing begins anew each time.
+    }
+    draw();
+  });
+  system.addEventListener("change", draw);
+  draw();
+  window.palimpsest = { drawAppearance: draw };
+})();
