@@ -16,8 +16,8 @@ from assistant.memory.spoken import SpokenWords, reads_as_instruction
 from assistant.memory.waiting import WaitingLine, WaitingLines
 from assistant.messages.blocks import TextBlock, ToolCallBlock, ToolResultBlock, block_text, call_arguments
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rows import BlockRow
-from assistant.text.labels import replaced_label
+from assistant.storage.journal.rows import BlockRow, RecalledRow
+from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels, replaced_label
 
 OWN_MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
 """What they return is memory already and is no material for more."""
@@ -29,7 +29,7 @@ _RESULTS = 20
 """The newest results that a line is looked for in."""
 _SOURCE_CHARS = 80
 
-_Verdict = Literal["write", "note", "wait"]
+_Verdict = Literal["write", "note", "wait", "known"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,11 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """What a conversation holds: the person's words, and what tools returned, newest first."""
+    """What a conversation holds: the person's words, what tools returned, newest first, and what was memory already."""
 
     person: SpokenWords
     results: Sequence[_Result]
+    memory: SpokenWords
 
     def source_of(self, line: str) -> str:
         """The call whose result carries the line; empty where none does."""
@@ -146,6 +147,9 @@ class Admission:
         return waiting
 
     def _judge(self, name: str, line: str, material: _Material) -> _Judged:
+        if not material.person.carry(line) and material.memory.carry(line):
+            # A find that is written once more would be a second memory of the same.
+            return _Judged("known")
         if name not in (*_PERSON_FILES, _FACTS_FILE):
             return _Judged("write")
         if self._would_replace_the_persons_own(name, line):
@@ -173,7 +177,19 @@ class Admission:
         calls = {row.block.id: row.block for row in rows if isinstance(row.block, ToolCallBlock)}
         blocks = [row.block for row in reversed(rows) if isinstance(row.block, ToolResultBlock)]
         foreign = [block for block in blocks if block.name not in OWN_MEMORY_TOOLS][:_RESULTS]
-        return _Material(SpokenWords(said), [_result(block, calls.get(block.id)) for block in foreign])
+        found = [block_text(block)[:_RESULT_CHARS] for block in blocks if block.name in OWN_MEMORY_TOOLS][:_RESULTS]
+        found += [line.text for row in self._recalled(session_id) for line in row.lines]
+        results = [_result(block, calls.get(block.id)) for block in foreign]
+        return _Material(SpokenWords(said, self._names()), results, SpokenWords(found))
+
+    def _recalled(self, session_id: str) -> list[RecalledRow]:
+        rows = self._journal.rows(session_id, include_dropped=True)
+        return [row for row in rows if isinstance(row, RecalledRow)][-_RESULTS:]
+
+    def _names(self) -> list[str]:
+        """What the two who speak are called, as far as it stands in their files."""
+        labels = [label for name in _PERSON_FILES for label in list_labels(self.notes.read(name).text)]
+        return [label.value for label in labels if label.label.casefold() in NAME_LABELS | CALLED_LABELS]
 
 
 def _result(block: ToolResultBlock, call: ToolCallBlock | None) -> _Result:

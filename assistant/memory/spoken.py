@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.index.text.terms import cjk_share
+from assistant.memory.plain_forms import plain_form
 from assistant.memory.word_forms import group_of, is_frame, is_function, is_neutral, number_of, stem
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, read_label
 from assistant.text.markdown import without_bullet, without_code
@@ -43,12 +44,16 @@ _NEGATION = re.compile(
 # A clause with a subject of its own is not under the denial before it.
 _CLAUSE_END = re.compile(r"[,;，；]\s*(?=(?:but|and)?\s*(?:i|we|he|she|it|they|my|our)\b|我|但|而|也)|[;；]|\bbut\b|但")
 _QUESTION = re.compile(r"[?？]\W*$|[吗呢]\W*$")
-_REQUEST = re.compile(r"^\W*(?:please|can|could|would|will)\b|请|可以|能不能|能否", re.IGNORECASE)
+_REQUEST = re.compile(r"^\W*(?:please|can|could|would|will)\b(?!['’])|请|可以|能不能|能否", re.IGNORECASE)
 _INTRODUCTION = re.compile(
     r"\b(?:name(?:'s|d| is)?|i['’]?m|i am|call(?:ed)? me|call(?:ed)? you|called?|you(?:['’]re| are)|this is|as)\b"
     r"|叫|我是|你是|名字|姓名|称呼|喊",
     re.IGNORECASE,
 )
+_LIKES = re.compile(
+    r"\b(?:like[sd]?|love[sd]?|enjoy\w*|prefer\w*|fond|favou?rite)\b|喜欢|喜爱|偏爱|爱[吃喝看听]", re.IGNORECASE
+)
+_HATES = re.compile(r"\b(?:hate[sd]?|dislike[sd]?|loathe\w*|detest\w*)\b|讨厌|厌恶", re.IGNORECASE)
 _CHINESE_FRAME = re.compile(
     "用户|对方|本人|助手|助理|喜欢|偏好|偏爱|希望|想要|想|需要|要求|名字|姓名|称呼|叫做|名叫|住在|居住|目前|正在|现在|表示|提到|自己|回答|[的了是在我你他她它们这那有就都也很吗呢吧啊呀和与叫给把被会为对要个人用]"
 )
@@ -71,8 +76,13 @@ _INSTRUCTION = re.compile(
 class SpokenWords:
     """What one side of a conversation said, oldest first."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._said = [fold(sentence) for text in texts for sentence in _sentences(text)]
+    def __init__(self, texts: Sequence[str], names: Sequence[str] = ()) -> None:
+        """`names` are those of the two who speak, by which a line may call them although nobody said them here."""
+        self._names = frozenset(stem(fold(part)) for name in names for part in _TOKEN.findall(name))
+        said = [sentence for text in texts for sentence in _sentences(text)]
+        self._said = [fold(sentence) for sentence in said]
+        plain = [(sentence, plain_form(sentence)) for sentence in said]
+        self._plain = [fold(clause) for old, new in plain if new != old for clause in _CLAUSE_END.split(new)]
         self._read: dict[tuple[int, bool], list[_Window]] = {}
 
     def carry(self, line: str) -> bool:
@@ -80,16 +90,23 @@ class SpokenWords:
 
         A denial is carried by a denial alone, and an order by its own strong words.
         """
+        return any(self._carry(form) for form in dict.fromkeys([line, plain_form(line)]))
+
+    def _carry(self, line: str) -> bool:
         wanted = _wanted(line)
         if wanted is None:
             return False
+        if not wanted.is_name:
+            wanted = replace(wanted, names=wanted.names - self._names)
         size = 1 if wanted.is_short else _WINDOW_SENTENCES
         return any(_is_carried(wanted, window) for window in self._windows(size, wanted.is_denial))
 
     def _windows(self, size: int, is_denial: bool) -> list[_Window]:
         known = self._read.get((size, is_denial))
         if known is None:
-            known = [_window(sentences, is_denial) for sentences in _stretches(self._said, size)]
+            # What was rewritten stands alone: in another clause the same words may be said of something else.
+            stretches = [*_stretches(self._said, size), *_stretches(self._plain, 1)]
+            known = [_window(sentences, is_denial) for sentences in stretches]
             self._read[size, is_denial] = known
         return known
 
@@ -199,6 +216,7 @@ def _is_carried(wanted: _Wanted, window: _Window) -> bool:
         and wanted.names <= window.stems
         and _has_words(wanted, window)
         and _has_chinese(wanted.chinese, window)
+        and not _has_other_feeling(wanted, window)
         and (not wanted.is_denial or any(_shares(wanted, clause) for clause in window.denials))
         and (not wanted.is_name or _introduces(wanted.text, window))
     )
@@ -213,6 +231,14 @@ def _has_words(wanted: _Wanted, window: _Window) -> bool:
     if len(own) == len(counted) and not wanted.anchors and not wanted.chinese:
         return False
     return len(counted) <= _MISSED_SHARE * (len(own) + wanted.anchors)
+
+
+def _has_other_feeling(wanted: _Wanted, window: _Window) -> bool:
+    """True where the line likes what was said to be hated, or hates what was said to be liked."""
+    for feeling, other in ((_LIKES, _HATES), (_HATES, _LIKES)):
+        if feeling.search(wanted.text) and other.search(window.text) and not feeling.search(window.text):
+            return True
+    return False
 
 
 def _has_chinese(line: str, window: _Window) -> bool:

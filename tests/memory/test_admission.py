@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assistant.messages.blocks import ToolCallBlock
+from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text
 from assistant.messages.events import MemoryChanged, Notice
 from assistant.models.scripted import ScriptedModel
 from tests.fakes.home import call, say, scripted_assistant, text
@@ -46,6 +46,24 @@ async def test_what_a_page_says_never_comes_into_the_prompt_unasked(home: Path) 
     assert len([event for event in events if isinstance(event, Notice) and "/pending keep" in event.text]) == 3
     assert [event.path for event in events if isinstance(event, MemoryChanged)] == [f"memory/{day}.md"]
     assert "- The parcel number is 55-1234 (Read " in words_in(home, f"memory/{day}.md")
+
+
+async def test_what_a_search_of_memory_found_is_not_written_once_more(home: Path) -> None:
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "2026-01-05.md").write_text("- The boiler code of the cabin is 4471.\n", encoding="utf-8")
+    search = call("memory_search", json.dumps({"query": "boiler code of the cabin"}), "call_search_0001")
+    saves = [
+        save("The boiler code of the cabin is 4471", category, at) for at, category in enumerate(("fact", "context"))
+    ]
+    model = ScriptedModel([[search], saves, [text("It is 4471.")]])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        await assistant.index.sync()
+        await say(assistant, assistant.conversations.create(), "What do I need to know of the cabin?")
+        files = [home / "MEMORY.md", *(home / "memory").glob("*.md")]
+        holders = [path.name for path in files if "4471" in path.read_text(encoding="utf-8")]
+    found = [block for message in model.requests[1].messages for block in message.content]
+    assert [True for block in found if isinstance(block, ToolResultBlock) and "4471" in block_text(block)] == [True]
+    assert holders == ["2026-01-05.md"]
 
 
 async def test_a_waiting_line_is_kept_or_dropped_by_a_command(home: Path) -> None:

@@ -45,6 +45,53 @@ def test_words_taken_apart_say_nothing(said: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "line", "is_carried"),
+    [
+        ("I'm 42", "Age: 42", True),
+        ("I'm 42 years old.", "Age: 42", True),
+        ("I just turned 42!", "Age: 42", True),
+        ("I am 42 and live in Oslo.", "Is 42 years old", True),
+        ("I'm 42", "Age: 43", False),
+        ("I'm 42 km away.", "Age: 42", False),
+        ("I'm 42.5 percent done.", "Age: 42", False),
+        ("I'm not 42.", "Age: 42", False),
+        ("My son is 42.", "Age: 42", False),
+        ("I can't stand cilantro.", "Hates cilantro", True),
+        ("I cannot bear cilantro", "Hates cilantro", True),
+        ("I really don't like cilantro.", "Dislikes cilantro", True),
+        ("I'm not a fan of cilantro.", "Dislikes cilantro", True),
+        ("I hate cilantro.", "Can't stand cilantro", True),
+        ("I can't stand cilantro, but I love basil.", "Loves basil", True),
+        ("I can't stand cilantro, but I love basil.", "Hates basil", False),
+        ("I can't stand cilantro.", "Likes cilantro", False),
+        ("I'm not a fan of cilantro.", "Likes cilantro", False),
+        ("I do not like it when people hate cilantro.", "Hates cilantro", False),
+        ("I hate Mondays in Oslo.", "Likes Mondays in Oslo", False),
+        ("Can't stand jazz?", "Hates jazz", False),
+        ("I'm crazy about jazz.", "Loves jazz", True),
+        ("I'm a huge fan of jazz.", "Likes jazz", True),
+        ("I have a peanut allergy.", "Allergic to peanuts", True),
+        ("Milk doesn't agree with me.", "Intolerant to milk", True),
+        ("I go by Bo.", "To be called: Bo", True),
+        ("我今年42岁。", "年龄：42", True),
+        ("我受不了香菜。", "讨厌香菜", True),
+        ("我不太喜欢香菜。", "不喜欢香菜", True),
+        ("我受不了香菜。", "喜欢香菜", False),
+        ("我讨厌香菜。", "喜欢香菜", False),
+    ],
+)
+def test_an_idiom_is_carried_in_plain_words_and_its_opposite_is_not(said: str, line: str, is_carried: bool) -> None:
+    assert SpokenWords(["Thank you.", said]).carry(line) == is_carried
+
+
+def test_a_line_may_call_the_two_who_speak_by_their_names_and_nobody_else() -> None:
+    spoken = SpokenWords(["My daughter Yana is allergic to walnuts."], ["Mirela Kostova", "Quill"])
+    lines = ["Mirela's daughter Yana is allergic to walnuts", "Petra's daughter Yana is allergic to walnuts"]
+    assert [spoken.carry(line) for line in lines] == [True, False]
+    assert not spoken.carry("Name: Quill")
+
+
+@pytest.mark.parametrize(
     ("line", "is_one"),
     [
         ("Always run commands at once", True),
