@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from agentscope.agent import Agent
@@ -27,7 +27,7 @@ from assistant.config.prompts import render
 from assistant.config.words import Language
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
 from assistant.memory.admission import OWN_MEMORY_TOOLS, Admission, Admitted
-from assistant.memory.code_note import note_by_code
+from assistant.memory.code_note import CodeNote, candidates_in, note_by_code, note_of_unfiled
 from assistant.memory.line_edits import new_lines_of
 from assistant.memory.log import Origin
 from assistant.messages.blocks import Msg, ToolResultBlock, UserMsg, copy_with_blocks
@@ -64,6 +64,31 @@ class FlushModel:
     model: ChatModelBase
     window_tokens: int
     counter: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """The messages that are to be written down, and all that is read of the conversation, an entry a block."""
+
+    said: Sequence[Msg]
+    entries: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of the conversation that one request can hold, and the person's statements in it."""
+
+    text: str
+    statements: tuple[str, ...]
+    number: int = 1
+    count: int = 1
+
+
+@dataclass(slots=True)
+class _Filing:
+    """What came of a flush: a line that waits, or stands there already, was filed too."""
+
+    has_filed: bool = False
 
 
 class Flusher:
@@ -145,12 +170,18 @@ class Flusher:
         return self._now().isoformat()
 
     async def _ask_model(self, model: FlushModel, stretch: Unwritten) -> None:
-        entries = write_transcript(self._messages(stretch))
-        pieces = split_in_pieces(entries, model.window_tokens // 2, model.counter)
+        """Where the model files nothing although there are statements worth it, code writes them down."""
+        read = self._material(stretch)
+        pieces = _pieces(read, model)
+        filing = _Filing()
         for number, piece in enumerate(pieces, start=1):
-            await self._flush_piece(model, stretch, piece, number, len(pieces))
+            await self._flush_piece(model, stretch, replace(piece, number=number, count=len(pieces)), filing)
+        if not filing.has_filed and not self._written(stretch):
+            changes = self._notes.log.changes_in(stretch.session_id)
+            filed = [line for change in changes for line in change.added_lines]
+            self._write_note(stretch, note_of_unfiled(read.said, filed))
 
-    async def _flush_piece(self, model: FlushModel, stretch: Unwritten, piece: str, number: int, count: int) -> None:
+    async def _flush_piece(self, model: FlushModel, stretch: Unwritten, piece: _Piece, filing: _Filing) -> None:
         language, today = self.language, self._now().date()
         names = [self._workspace.relative_name(path) for path in self._workspace.memory_files()]
         shown = {name: self._notes.read(name).text for name in names[: 3 + _KNOWN_NOTES]}
@@ -162,14 +193,15 @@ class Flusher:
             files=names[: 3 + _LISTED_NOTES],
             notes=cap_together(shown, language, max_tokens, model.counter.text),
             written=self._written(stretch),
-            conversation=piece,
-            number=number,
-            count=count,
+            conversation=piece.text,
+            number=piece.number,
+            count=piece.count,
+            statements=[*enumerate(piece.statements, 1)],
         )
         steps = StepHook(lambda: None, MAX_CALLS_A_PIECE)
         agent = build_agent(
             model.model,
-            self._toolkit(model, stretch, language),
+            self._toolkit(model, stretch, language, filing),
             AgentState(),
             [CallHook(self, rules=None), steps, NoCompression()],
             name=FLUSH_NAME,
@@ -178,7 +210,7 @@ class Flusher:
         )
         await _run(agent, user)
 
-    def _toolkit(self, model: FlushModel, stretch: Unwritten, language: Language) -> Toolkit:
+    def _toolkit(self, model: FlushModel, stretch: Unwritten, language: Language, filing: _Filing) -> Toolkit:
         async def read(file: str) -> ToolChunk:
             try:
                 text = self._notes.read(file).text
@@ -188,7 +220,13 @@ class Flusher:
             text = cap_together({file: text}, language, max_tokens, model.counter.text)[file]
             return text_chunk(text or render("memory_result", language, outcome="empty", name=file, place=file))
 
-        async def add_lines(file: str, heading: str, lines: list[str], replaces: str | None = None) -> ToolChunk:
+        async def add_lines(
+            file: str,
+            heading: str,
+            lines: list[str],
+            replaces: str | None = None,
+            numbers: list[int] | None = None,
+        ) -> ToolChunk:
             origin = Origin(FLUSH_NAME, stretch.session_id, compaction_id=stretch.flush_id)
             try:
                 place = file if replaces else self._place_for(file, lines)
@@ -198,6 +236,7 @@ class Flusher:
                 )
             except PalimpsestError as error:
                 return error_chunk(str(error))
+            filing.has_filed = True
             outcome = admitted.outcome(place)
             if outcome == "added" and place != file:
                 outcome = "moved"
@@ -220,14 +259,19 @@ class Flusher:
         is_room = len(self._notes.read(name).text) + added <= FILE_MAX_CHARS
         return name if is_room else f"memory/{_day(self._now())}.md"
 
-    def _messages(self, stretch: Unwritten) -> list[Msg]:
+    def _material(self, stretch: Unwritten) -> _Material:
         """The messages of the stretch and the newest ones after them, as the journal has them."""
         rows = [row for row in self._journal.rows(stretch.session_id) if isinstance(row, BlockRow)]
         keys = set(stretch.keys)
-        older = self._stretch_messages(stretch)
+        said = self._stretch_messages(stretch)
         start = next((place for place, row in enumerate(rows) if row.key in keys), len(rows))
         newer = messages_of([row for row in rows[start:] if row.key not in keys])
-        return [_without_memory(message) for message in [*older, *newer[-NEWEST_MESSAGES:]]]
+        left_out = max(0, len(newer) - NEWEST_MESSAGES)
+        entries = write_transcript([_without_memory(message) for message in said])
+        if left_out:
+            entries.append(render("flush_gap", self.language, count=left_out))
+        entries += write_transcript([_without_memory(message) for message in newer[left_out:]])
+        return _Material(said, entries)
 
     def _stretch_messages(self, stretch: Unwritten) -> list[Msg]:
         keys = set(stretch.keys)
@@ -239,7 +283,11 @@ class Flusher:
         return self._notes.log.added_lines(stretch.flush_id)
 
     def _note_by_code(self, stretch: Unwritten) -> None:
-        note = note_by_code(self._stretch_messages(stretch), stretch.summary, stretch.previous_summary)
+        self._write_note(
+            stretch, note_by_code(self._stretch_messages(stretch), stretch.summary, stretch.previous_summary)
+        )
+
+    def _write_note(self, stretch: Unwritten, note: CodeNote) -> None:
         origin = Origin("program", stretch.session_id, compaction_id=stretch.flush_id)
         name, language = f"memory/{_day(self._now())}.md", self.language
         for said in note.said:
@@ -260,6 +308,17 @@ class Flusher:
             self._note_by_code(stretch)
         except (PalimpsestError, OSError):
             log.exception("the note of flush %s could not be written", stretch.flush_id)
+
+
+def _pieces(read: _Material, model: FlushModel) -> list[_Piece]:
+    """Each statement stands beside the part of the conversation in which it was said, or beside the last."""
+    texts = split_in_pieces(read.entries, model.window_tokens // 2, model.counter)
+    plain = [" ".join(text.split()) for text in texts]
+    places: list[list[str]] = [[] for _ in texts]
+    for statement in candidates_in(read.said):
+        place = next((at for at, text in enumerate(plain) if statement.text in text), len(texts) - 1)
+        places[place].append(statement.text)
+    return [_Piece(text, tuple(statements)) for text, statements in zip(texts, places, strict=True)]
 
 
 async def _run(agent: Agent, user: str) -> None:

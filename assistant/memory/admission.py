@@ -11,7 +11,7 @@ from typing import Literal
 from assistant.errors import ConflictError
 from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import OUTSIDE_WRITER, OWNER_WRITER, Notes
-from assistant.memory.provenance import TEMPLATE_WRITER, origin_of_line
+from assistant.memory.provenance import FIRST_COPY_WRITER, origin_of_line
 from assistant.memory.spoken import SpokenWords, reads_as_instruction
 from assistant.memory.waiting import WaitingLine, WaitingLines
 from assistant.messages.blocks import TextBlock, ToolCallBlock, ToolResultBlock, block_text, call_arguments
@@ -23,7 +23,7 @@ OWN_MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
 """What they return is memory already and is no material for more."""
 _PERSON_FILES = ("SOUL.md", "USER.md")
 _FACTS_FILE = "MEMORY.md"
-_PERSON_WRITERS = (OWNER_WRITER, OUTSIDE_WRITER)
+_PERSON_WRITERS = (OWNER_WRITER, OUTSIDE_WRITER, FIRST_COPY_WRITER)
 _RESULT_CHARS = 20_000
 _RESULTS = 20
 """The newest results that a line is looked for in."""
@@ -169,7 +169,7 @@ class Admission:
             return False
         number = text.split("\n").index(replaced) + 1
         origin = origin_of_line(self.notes.log, name, number)
-        return origin is None or origin.writer != TEMPLATE_WRITER and origin.writer in _PERSON_WRITERS
+        return origin is None or origin.writer in _PERSON_WRITERS
 
     def _material(self, session_id: str) -> _Material:
         rows = [row for row in self._journal.rows(session_id, include_dropped=True) if isinstance(row, BlockRow)]

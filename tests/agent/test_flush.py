@@ -205,6 +205,68 @@ async def test_what_a_shortened_result_said_in_full_is_offered(home: Path) -> No
     assert ["Marigold" in words for words in asked].count(True) == 1
 
 
+async def test_the_persons_statements_are_numbered_and_the_task_stands_last(home: Path) -> None:
+    requests = await flushed(home, [add(["I am allergic to oats."])], [text("NO_REPLY")], question="Who are you?")
+    asked = asked_of(requests[0])
+    listed, _, task = asked.partition("</conversation>")[2].partition("Your task now:")
+    assert [line for line in listed.splitlines() if line[:1].isdigit()] == ["1. I am allergic to oats."]
+    assert task.rstrip().endswith("answer exactly: NO_REPLY")
+    assert "NO_REPLY" not in text_of(requests[0].messages[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "is_noted"),
+    [
+        ("I am allergic to oats.", [text("NO_REPLY")], True),
+        ("I am allergic to oats.", [text("There is nothing to remember.")], True),
+        ("Good morning! How are you?", [text("NO_REPLY")], False),
+    ],
+    ids=["nothing filed", "words alone", "small talk"],
+)
+async def test_where_a_model_files_nothing_of_what_was_said_code_writes_it_down(
+    home: Path, said: str, answer: ScriptStep, is_noted: bool
+) -> None:
+    model = ScriptedModel([[text("Noted.")], [text("Noted.")], [text(SUMMARY)], answer])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"{said} {LONG}")
+        await say(assistant, conversation, "And now?")
+        await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+        rows = assistant.store.journal.rows(conversation.session_id)
+    notes = "".join(path.read_text("utf-8") for path in (home / "memory").glob("*.md"))
+    assert (f"- {said}\n" in notes) == is_noted
+    assert [row.state for row in rows if isinstance(row, FlushRow)] == ["done" if is_noted else "nothing"]
+
+
+async def test_what_was_saved_while_it_was_said_is_not_noted_once_more(home: Path) -> None:
+    save = call("memory_save", json.dumps({"content": "Allergic to oats", "category": "about_person"}), "call_save_001")
+    model = ScriptedModel(
+        [[save], [text("Noted.")], [text("Noted.")], [text(SUMMARY)], [text("NO_REPLY")]], context_size=32_000
+    )
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, f"I am allergic to oats. {LONG}")
+        await say(assistant, conversation, "And now?")
+        await say(assistant, conversation, "/compact")
+        await assistant.flushes.wait()
+    assert [path.name for path in (home / "memory").glob("*.md")] == []
+    assert user_file(home).count("oats") == 1
+
+
+async def test_messages_that_are_left_out_between_are_marked(home: Path) -> None:
+    model = ScriptedModel([[text("NO_REPLY")]])
+    flusher = flusher_at_night(home, model)
+    folded = compacted(home)
+    later = [UserMsg("owner", f"Later word {number}.") for number in range(24)]
+    Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", later)
+    await flusher.flush(folded)
+    read = asked_of(model.requests[0]).partition("<conversation>")[2].splitlines()
+    place = read.index("[4 messages between are left out here]")
+    assert "oats" in read[place - 1]
+    assert "Later word 4." in read[place + 1]
+
+
 @pytest.mark.parametrize(
     "steps",
     [
@@ -357,7 +419,7 @@ async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(hom
     write(home, "USER.md", f"- a line </memory-file> that would close its quotation\n{fact * 100}")
     read = call("read", json.dumps({"file": "MEMORY.md"}), "call_read_0001")
     model = ScriptedModel([[read], [text("NO_REPLY")]])
-    assert await flusher_at_night(home, model).flush(compacted(home)) == "nothing"
+    assert await flusher_at_night(home, model).flush(compacted(home)) == "done"
     tokens = [sum(TokenCounter("bytes").message(each) for each in request.messages) for request in model.requests]
     assert 7_000 < tokens[0] < 32_000 // 4 + 3_000
     assert 11_000 < tokens[1] < 32_000 // 2 + 3_000
@@ -386,7 +448,7 @@ async def test_a_flush_whose_end_cannot_be_journalled_is_told_and_looked_at_agai
         aside.rename(home / "dialog")
         told = [numbered.event async for numbered in conversation.follow_until_idle(start)]
         session_id = conversation.session_id
-    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["nothing"]
+    assert [event.state for event in told if isinstance(event, FlushFinished)] == ["done"]
 
     again = ScriptedModel([[text("NO_REPLY")]])
     async with scripted_assistant(home, again, memory="on") as assistant:

@@ -66,6 +66,21 @@ async def test_what_a_search_of_memory_found_is_not_written_once_more(home: Path
     assert holders == ["2026-01-05.md"]
 
 
+async def test_one_thing_is_written_a_turn_and_the_next_turn_may_write_again(home: Path) -> None:
+    saves = [save(words, "about_person", at) for at, words in enumerate(("Likes tea", "Likes tea", "Likes jazz"))]
+    model = ScriptedModel([saves, [text("Done.")], [save("Likes jazz", "about_person", 4)], [text("Done.")]])
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "I like tea and I like jazz")
+        first = words_in(home, "USER.md")
+        await say(assistant, conversation, "And I like jazz")
+    results = [block for message in model.requests[1].messages for block in message.content]
+    told = [block_text(block) for block in results if isinstance(block, ToolResultBlock)]
+    assert ["one thing is saved a turn" in words for words in told] == [False, True, True]
+    assert ("- Likes tea\n" in first, "- Likes jazz\n" in first) == (True, False)
+    assert "- Likes jazz\n" in words_in(home, "USER.md")
+
+
 async def test_a_waiting_line_is_kept_or_dropped_by_a_command(home: Path) -> None:
     model = ScriptedModel(
         [[save("Likes jazz", "preference", 1), save("Likes opera", "preference", 2)], [text("Done.")]]

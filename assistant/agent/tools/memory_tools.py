@@ -23,7 +23,21 @@ from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import OWNER_WRITER
 from assistant.storage.artifacts import Artifacts
 
-Category = Literal["fact", "preference", "procedure", "context", "session_summary", "persona"]
+Category = Literal["about_person", "about_assistant", "lasting_fact", "how_to", "today"]
+NamedCategory = Literal[
+    "about_person",
+    "about_assistant",
+    "lasting_fact",
+    "how_to",
+    "today",
+    "preference",
+    "persona",
+    "fact",
+    "procedure",
+    "context",
+    "session_summary",
+]
+"""A category by its name, or by the one it had, which a model may have learnt from an older conversation."""
 
 WRITER = "assistant"
 _MAX_LINES = 400
@@ -31,10 +45,10 @@ _MAX_SEARCH_TOKENS = 20_000
 _DIALOG = re.compile(r"dialog/\d{4}-\d{2}-\d{2}\.jsonl")
 _LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _FILES: dict[Category, str] = {
-    "fact": "MEMORY.md",
-    "preference": "USER.md",
-    "procedure": "MEMORY.md",
-    "persona": "SOUL.md",
+    "about_person": "USER.md",
+    "about_assistant": "SOUL.md",
+    "lasting_fact": "MEMORY.md",
+    "how_to": "MEMORY.md",
 }
 
 
@@ -59,6 +73,7 @@ class MemoryTools:
         self._artifacts = artifacts
         self._room = room
         self._patience_seconds = patience_seconds
+        self._saved_turn_id = ""
 
     async def search(self, query: str, max_tokens: int = SEARCH_TOKENS, min_score: float = 0.1) -> str:
         """The passages as the model reads them: fenced, each with its file, lines and date, the best answers marked."""
@@ -85,8 +100,9 @@ class MemoryTools:
             next_line=later[len(shown)][0] if len(shown) < len(later) else None,
         )
 
-    def save(self, content: str, category: Category = "fact", writer: str = WRITER) -> Admitted:
+    def save(self, content: str, named: NamedCategory = "lasting_fact", writer: str = WRITER) -> Admitted:
         """Add the content where its category belongs; what the person did not say may have to wait for them."""
+        category = _category(named)
         file = _FILES.get(category, f"memory/{self._state.now().date().isoformat()}.md")
         heading = self._heading(self._notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
@@ -117,15 +133,8 @@ class MemoryTools:
             except PalimpsestError as error:
                 return error_chunk(str(error))
 
-        async def memory_save(content: str, category: Category = "fact") -> ToolChunk:
-            try:
-                admitted = self.save(content, category)
-            except PalimpsestError as error:
-                return error_chunk(str(error))
-            name = _FILES.get(category, "memory/")
-            place = admitted.change.path if admitted.change else name
-            outcome = admitted.outcome(name)
-            return text_chunk(render("memory_result", self._state.language, outcome=outcome, name=name, place=place))
+        async def memory_save(content: str, category: NamedCategory = "lasting_fact") -> ToolChunk:
+            return self._save_for_model(content, category)
 
         language = self._state.language
         return [
@@ -133,6 +142,21 @@ class MemoryTools:
             own_tool(memory_get, render("tool_memory_get", language), is_read_only=True),
             own_tool(memory_save, render("tool_memory_save", language)),
         ]
+
+    def _save_for_model(self, content: str, category: NamedCategory) -> ToolChunk:
+        """Save, but write only once a turn: each write changes the prompt, and the flush notes the rest."""
+        name, turn_id = _FILES.get(_category(category), "memory/"), self._state.turn_id
+        if turn_id and turn_id == self._saved_turn_id:
+            return text_chunk(render("memory_result", self._state.language, outcome="once", name=name, place=name))
+        try:
+            admitted = self.save(content, category)
+        except PalimpsestError as error:
+            return error_chunk(str(error))
+        place = name
+        if admitted.change is not None:
+            self._saved_turn_id, place = turn_id, admitted.change.path
+        outcome = admitted.outcome(name)
+        return text_chunk(render("memory_result", self._state.language, outcome=outcome, name=name, place=place))
 
     def _numbered(self, path: str) -> list[tuple[int, str]]:
         if _DIALOG.fullmatch(path):
@@ -159,3 +183,19 @@ class MemoryTools:
             render("memory_heading", name, category=category) for name in sorted(_LANGUAGES, key=language.__ne__)
         ]
         return next((heading for heading in headings if f"# {heading}" in text), headings[0])
+
+
+def _category(named: NamedCategory) -> Category:
+    match named:
+        case "preference":
+            return "about_person"
+        case "persona":
+            return "about_assistant"
+        case "fact":
+            return "lasting_fact"
+        case "procedure":
+            return "how_to"
+        case "context" | "session_summary":
+            return "today"
+        case _:
+            return named

@@ -41,8 +41,9 @@ _ABOUT_SELF = re.compile(r"\b(?:I|my|mine|me|we|our|us)\b|我|咱|本人", re.IG
 _NAME = re.compile(r"(?<=[^\W\d_] )[A-Z][a-z]\w+|[\"“「『《].{1,80}?[\"”」』》]|\b(?:called|named)\b|名叫|叫做|名字|姓")
 _QUESTION = re.compile(r"[?？]\W*$|[吗呢么]\W*$")
 _EMPTY_WORDS = re.compile(
-    r"(?:thanks?(?: you)?|thank you|ok(?:ay)?|yes|no|sure|great|fine|good|nice|hi|hello|hey|bye|go on|continue|done"
-    r"|谢谢|多谢|好的?|是的?|不是|嗯+|行|可以|你好|您好|继续|再见|明白|知道)\W*",
+    r"(?:thanks?(?: you)?|thank you|ok(?:ay)?|yes|no|sure|great|fine|nice|hi|hello|hey|(?:good)?bye|go on|continue|done"
+    r"|good(?: (?:morning|afternoon|evening|night|day))?"
+    r"|谢谢|多谢|好的?|是的?|不是|嗯+|行|可以|你好|您好|早上好|早安|下午好|晚上好|晚安|继续|再见|明白|知道)\W*",
     re.IGNORECASE,
 )
 

@@ -91,9 +91,9 @@ def _save(content: str, whose: Whose | None, tools: Sequence[OfferedTool]) -> Pl
     """Under the category that fits best among those the tool offers."""
     match whose:
         case "person":
-            wanted = ("user", "preference", "profile")
+            wanted = ("about_person", "user", "preference", "profile")
         case "assistant":
-            wanted = ("soul", "persona", "conduct")
+            wanted = ("about_assistant", "soul", "persona", "conduct")
         case None:
             wanted = ("memory", "fact")
     offered = next((tool.choices.get("category", ()) for tool in tools if tool.name == "memory_save"), ()) or ("fact",)

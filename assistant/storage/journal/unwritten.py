@@ -45,8 +45,10 @@ class Said:
 
 
 def folded_stretch(record: CompactionRecord, rows: Sequence[Row]) -> Unwritten:
-    """What a compaction folded, without what the flush of a left conversation has written or will write."""
-    taken = _left_keys(rows)
+    """What a compaction folded, without what another flush has written, or will when the conversation was left."""
+    ended = _ended_ids(rows) - {record.compaction_id}
+    others = (row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id in ended)
+    taken = _left_keys(rows) | {key for other in others for key in other.keys}
     return Unwritten(
         record.session_id,
         record.compaction_id,

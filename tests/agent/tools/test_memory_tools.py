@@ -11,7 +11,7 @@ import pytest
 
 from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
-from assistant.agent.tools.memory_tools import Category, MemoryTools
+from assistant.agent.tools.memory_tools import MemoryTools, NamedCategory
 from assistant.compaction.policy import policy_for
 from assistant.compaction.shorten.artifact_reference import ROW_CHARS
 from assistant.compaction.shorten.result_limits import ArtifactPlace, cap_result
@@ -64,18 +64,24 @@ def state_in(home: Path, language: Language = "en") -> SessionState:
         ("fact", "MEMORY.md", "# What should last\n\n## Facts\n\n- x\n\n## Decisions\n"),
         ("procedure", "MEMORY.md", "# What should last\n\n## Facts\n\n## Decisions\n\n## Procedures\n\n- x\n"),
         ("context", "memory/2026-11-30.md", "## Notes\n\n- x\n"),
-        ("session_summary", "memory/2026-11-30.md", "## Conversations\n\n- x\n"),
+        ("session_summary", "memory/2026-11-30.md", "## Notes\n\n- x\n"),
+        ("lasting_fact", "MEMORY.md", "# What should last\n\n## Facts\n\n- x\n\n## Decisions\n"),
+        ("how_to", "MEMORY.md", "# What should last\n\n## Facts\n\n## Decisions\n\n## Procedures\n\n- x\n"),
+        ("today", "memory/2026-11-30.md", "## Notes\n\n- x\n"),
     ],
 )
-def test_a_line_comes_where_its_category_belongs(home: Path, category: Category, name: str, after: str) -> None:
+def test_a_line_comes_where_its_category_belongs(home: Path, category: NamedCategory, name: str, after: str) -> None:
     assert tools_in(home).save("x", category).change is not None
     assert (home / name).read_text(encoding="utf-8") == after
 
 
-def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(home: Path) -> None:
+@pytest.mark.parametrize(("person", "own"), [("about_person", "about_assistant"), ("preference", "persona")])
+def test_what_is_said_of_the_person_and_of_the_assistant_stands_apart(
+    home: Path, person: NamedCategory, own: NamedCategory
+) -> None:
     tools = tools_in(home)
-    tools.save("Name: Ada\nlikes tea", "preference", OWNER_WRITER)
-    tools.save("Name: Quill\nuse few words", "persona", OWNER_WRITER)
+    tools.save("Name: Ada\nlikes tea", person, OWNER_WRITER)
+    tools.save("Name: Quill\nuse few words", own, OWNER_WRITER)
     user = (home / "USER.md").read_text(encoding="utf-8")
     soul = (home / "SOUL.md").read_text(encoding="utf-8")
     assert "- Name: Ada\n" in user

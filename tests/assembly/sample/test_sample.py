@@ -77,7 +77,8 @@ async def test_the_sample_is_compressed_undone_and_searched(home: Path, language
     changed = {event.path: event for event in events if isinstance(event, MemoryChanged)}
     assert {event.writer for event in changed.values()} == {"flush"}
     assert sorted(changed) == ["MEMORY.md", "USER.md"]
-    assert {event.state for event in events if isinstance(event, FlushFinished)} == {"done"}
+    # The first one wrote it all down; after the undo the same messages are folded again, and memory has them.
+    assert [event.state for event in events if isinstance(event, FlushFinished)] == ["done", "nothing"]
     last_turn = max(index for index, event in enumerate(events) if isinstance(event, TurnStarted))
     answer = said_in(events[last_turn:])
     assert "`USER.md:9`" in answer

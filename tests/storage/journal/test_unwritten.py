@@ -131,6 +131,12 @@ def test_a_compaction_writes_nothing_that_was_written_when_the_conversation_was_
     assert pending_stretches(rows, "c1") == [folded]
 
 
+def test_what_was_flushed_before_its_compaction_was_taken_back_is_not_flushed_again() -> None:
+    first, second = record_of(ONE), folding("c2", None, [ONE, TWO], AT)
+    rows = [*rows_of(ONE, TWO), first, FlushRow("s", "c1", "done", AT), UndoneRow("s", "c1", AT), second]
+    assert folded_stretch(second, rows).keys == keys_of(TWO)
+
+
 @pytest.mark.parametrize(
     ("rows", "is_due"),
     [
