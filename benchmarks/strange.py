@@ -20,7 +20,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Figure, report, table
+from benchmarks.figures import Figure, report
 from benchmarks.machines.homes import home_machines
 from benchmarks.machines.machine import ROOT, Command, Machine
 from benchmarks.machines.networks import network_machines
@@ -38,6 +38,7 @@ _ARGUMENTS: dict[Command, list[str]] = {
     "page": ["serve"],
 }
 _SECONDS = 120.0
+_WIDTHS = (48, 9, 6, 0)
 _UNREADABLE = re.compile(r"Traceback|\b[A-Za-z]+(?:Error|Exception)\b|\[Errno|\[SSL|site-packages")
 
 
@@ -54,30 +55,26 @@ class Outcome:
 def main() -> int:
     """Run the machines whose names hold the words given, or all; print, and 1 where one of them is not well."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("words", nargs="?", default="", help="only machines with these words in their name")
+    parser.add_argument("name", nargs="?", default="", help="only machines whose name this pattern finds")
     parser.add_argument("--table", action="store_true", help="print what each command did")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    outcomes = list(run_all(options.words))
-    if options.table:
-        print(
-            table(
-                [(one.machine, one.command, "FAULT" if one.fault else "", one.fault or one.result) for one in outcomes]
-            )
-        )
-    faulty = [one for one in outcomes if one.fault]
-    for one in faulty:
-        print(f"{one.machine}, {one.command}: {one.fault}", file=sys.stderr)
-    machines = len({one.machine for one in outcomes})
+    outcomes: list[Outcome] = []
+    for outcome in run_all(options.name):
+        outcomes.append(outcome)
+        if outcome.fault or options.table:
+            mark = "FAULT" if outcome.fault else ""
+            cells = (outcome.machine, outcome.command, mark, outcome.fault or outcome.result)
+            print("  ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True)), flush=True)
     return report(
         [
-            Figure("strange machines", machines, at_least=None if options.words else 15),
-            Figure("commands that neither work nor say why", len(faulty), at_most=0),
+            Figure("strange machines", len({one.machine for one in outcomes}), at_least=None if options.name else 15),
+            Figure("commands that neither work nor say why", sum(bool(one.fault) for one in outcomes), at_most=0),
         ]
     )
 
 
-def run_all(words: str = "") -> Iterator[Outcome]:
+def run_all(name: str = "") -> Iterator[Outcome]:
     """Every machine, one after the other, each with a copy of the same home."""
     with tempfile.TemporaryDirectory(prefix="palimpsest_strange_") as scratch, _reachable_model() as outside:
         root = Path(scratch)
@@ -86,7 +83,7 @@ def run_all(words: str = "") -> Iterator[Outcome]:
         _run(Machine("seed"), "chat", seed, root, outside)
         every = [*network_machines(outside), *surrounding_machines(), *home_machines()]
         for number, machine in enumerate(every):
-            if words in machine.name:
+            if re.search(name, machine.name):
                 folder = root / str(number)
                 folder.mkdir(mode=0o777)
                 folder.chmod(0o777)

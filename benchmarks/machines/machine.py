@@ -34,7 +34,7 @@ class Machine:
     """Runs the command as "$@"; `$HOME_FOLDER` is the home, `$SCRATCH` a folder for anything else."""
     prepare: Callable[[Path], None] = lambda _: None
     told: str = ""
-    commands: Sequence[Command] = ALL_BUT_PAGE
+    commands: Sequence[Command] = TALKING
     home_name: str = "home"
 
 
