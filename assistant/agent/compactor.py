@@ -23,6 +23,7 @@ from assistant.config.words import say
 from assistant.errors import CompactionError, ContextOverflowError
 from assistant.messages.blocks import Msg
 from assistant.messages.events import CompactionReason, CompactionUndone, Event, Notice
+from assistant.messages.read_shares import ReadShares
 from assistant.models.failures import window_told_by
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.journal.past_events import compressed_event
@@ -64,6 +65,8 @@ class Compactor:
         self._counted_tokens = 0
         self._sent_tokens = 0.0
         self._reported: set[str] = set()
+        self._read_shares = ReadShares()
+        self._has_told_cut = False
 
     async def check(self, reason: CompactionReason, hint: str = "") -> None:
         """One check before a model call; commits and emits what it decides.
@@ -126,6 +129,13 @@ class Compactor:
     def learn_usage(self, input_tokens: int) -> None:
         """The provider's own count of the request that was just made corrects the estimate."""
         counter, raw = self.window.counter, self._sent_tokens
+        sent_tokens = round(raw * counter.factor)
+        if self._read_shares.note(raw, input_tokens) and input_tokens < sent_tokens:
+            # Its count says nothing of what a token of ours costs.
+            if not self._has_told_cut:
+                self._has_told_cut = True
+                self._emit(Notice(say("agent", "server_reads_less", read=input_tokens, sent=sent_tokens)))
+            return
         counter.calibrate(round(raw * counter.factor), input_tokens)
         if input_tokens:
             self._state.usage = Usage(input_tokens, round(raw))

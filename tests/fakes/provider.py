@@ -73,6 +73,8 @@ class StrictProvider:
         """More paths to answer, with the JSON they answer."""
         self.statuses: dict[str, int] = {}
         """Paths whose listing is refused, and with which status."""
+        self.reads_tokens: int | None = None
+        """How much of a request is read where the server leaves out the rest without a word."""
         self.is_closing = threading.Event()
         self.lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -340,6 +342,7 @@ def _completion(reply: Reply, body: dict[str, object], provider: StrictProvider)
 
 def _usage(reply: Reply, body: dict[str, object], provider: StrictProvider) -> dict[str, object]:
     prompt = round(count_tokens(body) * provider.usage_factor)
+    prompt = prompt if provider.reads_tokens is None else min(prompt, provider.reads_tokens)
     said = reply.text + reply.thinking + "".join(call.arguments_json for call in reply.calls)
     completion = max(1, len(said.encode()) // 4)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from assistant.assembly.assistant import open_assistant
 from assistant.messages.events import CompactionUndone, Notice, TurnFinished
 from assistant.models.scripted import ScriptedModel
-from tests.fakes.home import SUMMARY, say, scripted_assistant, text
+from tests.fakes.home import SUMMARY, home_settings, say, scripted_assistant, text
+from tests.fakes.players import SequencePlayer
+from tests.fakes.provider import StrictProvider
+from tests.fakes.wire import Reply
 
 LONG = "The cellar key hangs behind the door. " * 300
 
@@ -51,3 +55,21 @@ async def test_an_undo_that_cannot_be_written_during_a_turn_does_not_end_the_tur
     assert [event for event in told if isinstance(event, CompactionUndone)] == []
     assert any("could not be undone" in event.text for event in told if isinstance(event, Notice))
     assert [event.reason for event in told if isinstance(event, TurnFinished)] == ["completed"]
+
+
+@pytest.mark.parametrize(("reads_tokens", "times"), [(None, 0), (2_000, 1)])
+async def test_a_server_that_reads_less_than_it_is_sent_is_told_once(
+    home: Path, reads_tokens: int | None, times: int
+) -> None:
+    told: list[str] = []
+    with StrictProvider(SequencePlayer(*[Reply(text="Noted.")] * 6), window_tokens=32_000) as provider:
+        provider.reads_tokens = reads_tokens
+        settings = home_settings(home, provider="openai", base_url=provider.base_url)
+        async with open_assistant(settings) as assistant:
+            conversation = assistant.conversations.create()
+            for _ in range(6):
+                told += [
+                    one.text for one in await say(assistant, conversation, LONG[:3_000]) if isinstance(one, Notice)
+                ]
+    assert sum("PALIMPSEST_MAX_INPUT_LENGTH=2000" in one for one in told) == times
+    assert len(told) == times
