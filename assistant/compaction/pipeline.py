@@ -26,6 +26,9 @@ from assistant.messages.blocks import Msg, block_keys
 from assistant.messages.events import CompactionReason, Notice
 from assistant.messages.tokens import TokenCounter
 
+_SUMMARY_SHARE = 1 / 3
+"""Of what was folded a summary has about this much, as far as its cap allows (505 of 1,644 tokens where measured)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionRequest:
@@ -111,7 +114,7 @@ def plan_compaction(request: CompactionRequest) -> Plan:
     if budget.urgency == "none":
         return plan
     parts = split(short.messages, budget.keep_tokens, request.counter, request.policy)
-    is_too_little = parts.folded_tokens < request.policy.guard_tokens and _is_guarded(request, budget)
+    is_too_little = _gained(request, budget, parts) < request.policy.guard_tokens and _is_guarded(request, budget)
     if parts.is_empty or is_too_little:
         return replace(plan, notices=(too_little_notice(budget),) if request.reason == "manual" else ())
     task = summary_task(
@@ -124,6 +127,13 @@ def plan_compaction(request: CompactionRequest) -> Plan:
         summariser_window_tokens=request.summariser_window_tokens,
     )
     return replace(plan, split=parts, task=task)
+
+
+def _gained(request: CompactionRequest, budget: Budget, parts: Split) -> int:
+    """What a compaction would free: what is folded, less what its summary is likely to grow by."""
+    growth = round(parts.folded_tokens * _SUMMARY_SHARE)
+    room = max(0, request.policy.summary_cap_tokens - budget.occupied.summary)
+    return parts.folded_tokens - min(growth, room)
 
 
 def _is_guarded(request: CompactionRequest, budget: Budget) -> bool:

@@ -21,6 +21,7 @@ from assistant.index.memory_index import MemoryIndex
 from assistant.memory.admission import Admission, Admitted
 from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import OWNER_WRITER
+from assistant.messages.blocks import ToolResultBlock, block_text
 from assistant.storage.artifacts import Artifacts
 
 Category = Literal["about_person", "about_assistant", "lasting_fact", "how_to", "today"]
@@ -109,7 +110,15 @@ class MemoryTools:
         origin = Origin(writer, self._state.session_id, self._state.turn_id)
         if writer == OWNER_WRITER:
             return Admitted(self._notes.add_lines(file, heading, lines, origin))
-        return self.admission.add_lines(file, heading, lines, origin)
+        answered = self._answered()
+        lines = [line for line in lines if _plain(line) not in answered]
+        return self.admission.add_lines(file, heading, lines, origin) if lines else Admitted(None)
+
+    def _answered(self) -> set[str]:
+        """The lines that the memory tools answered in this conversation: a small model saves them as if just told."""
+        blocks = (block for message in self._state.context for block in message.content)
+        results = (block for block in blocks if isinstance(block, ToolResultBlock) and block.name in MEMORY_TOOLS)
+        return {_plain(line) for result in results for line in block_text(result).splitlines()}
 
     def changes(self) -> list[MemoryChange]:
         """What was written to memory in this conversation, oldest first."""
@@ -199,3 +208,7 @@ def _category(named: NamedCategory) -> Category:
             return "today"
         case _:
             return named
+
+
+def _plain(line: str) -> str:
+    return line.strip().lstrip("-*• ").casefold()

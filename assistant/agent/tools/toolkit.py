@@ -25,12 +25,14 @@ from agentscope.tool import (
 from assistant.agent.tools.approvals import Rules
 from assistant.agent.tools.mcp_servers import McpServers
 from assistant.agent.tools.outside_tool import OutsideTool
+from assistant.agent.tools.pdf_pages import MAX_PAGES, read_pages
 from assistant.agent.tools.skills import SkillLoader
-from assistant.agent.tools.tool_backend import ToolBackend
+from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
 from assistant.agent.tools.tool_failures import FailureWords
 from assistant.compaction.shorten.artifact_reference import ArtifactReader
 from assistant.config.prompts import render
-from assistant.config.words import Language
+from assistant.config.words import Language, say
+from assistant.messages.blocks import TextBlock, ToolResultState
 from assistant.storage.artifacts import Artifacts
 from assistant.text.known_secrets import KnownSecrets
 
@@ -73,6 +75,18 @@ class DescribedRead(Read):
     ) -> ToolChunk:
         """Read the file; a relative path starts where commands start."""
         return await super().call(absolute_path(self._backend, file_path), offset, limit, pages, _agent_state)
+
+    async def _read_pdf(self, file_path: str, pages: str | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Never in this process: a file of 31 KB can take it for many seconds, and a larger one all its memory."""
+        found = await read_pages(await self._backend.read_file(file_path), pages, shell_environment())
+        match found:
+            case {"texts": [*texts], "first": int(first), "total": int(total)}:
+                parts = [f"--- Page {number}/{total} ---\n{text}" for number, text in enumerate(texts, first)]
+                return ToolChunk(content=[TextBlock(text="\n\n".join(parts))], is_last=True)
+            case _:
+                key, total = str(found.get("problem")), found.get("total", 0)
+                problem = say("agent", key, total=total, most=MAX_PAGES, pages=pages or "")
+                return ToolChunk(content=[TextBlock(text=problem)], state=ToolResultState.ERROR, is_last=True)
 
 
 class AsideWrite(Write):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from assistant.memory.admission import Admission
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import OWNER_WRITER, Notes
 from assistant.memory.waiting import WaitingLines
-from assistant.messages.blocks import ToolResultBlock, block_text, result_text
+from assistant.messages.blocks import Msg, ToolCallBlock, ToolResultBlock, block_text, result_text
 from assistant.messages.tokens import TokenCounter
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from assistant.storage.artifacts import Artifacts
@@ -238,3 +239,23 @@ async def test_what_a_search_cites_of_a_conversation_is_opened_at_its_line(home:
         ]
         await assistant.conversations.trash(first.session_id)
         assert "fridge" not in second.memory.read(cited[1])
+
+
+@pytest.mark.parametrize("form", ["{}", "- {}", "* {}\n- {}"])
+async def test_what_a_memory_tool_answered_is_never_saved(home: Path, form: str) -> None:
+    def save_the_answer(messages: Sequence[Msg]) -> list[ToolCallBlock]:
+        answers = [
+            result_text(block)
+            for message in messages
+            for block in message.content
+            if isinstance(block, ToolResultBlock)
+        ]
+        content = form.replace("{}", answers[-1].strip())
+        return [call("memory_save", json.dumps({"content": content, "category": "today"}), "call_save_0002")]
+
+    first = call("memory_save", json.dumps({"content": "Tea at five.", "category": "today"}), "call_save_0001")
+    model = ScriptedModel([[first], save_the_answer, [text("Done.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await say(assistant, assistant.conversations.create(), "Tea at five.")
+        written = "".join(path.read_text(encoding="utf-8") for path in (home / "memory").glob("*.md"))
+    assert [line for line in written.splitlines() if line.startswith(("-", "*"))] == ["- Tea at five."]
