@@ -11,7 +11,7 @@ from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.action_names import ChatAction, MemoryAction
-from assistant.ui.chat import card_actions, sessions_panel
+from assistant.ui.chat import card_actions, keyboard, sessions_panel
 from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.click import Click
@@ -47,6 +47,9 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "earlier": moving(earlier_window),
     "latest": moving(card_actions.latest),
     "transcript": on_conversation(card_actions.show_folded),
+    # The keyboard.
+    "list-commands": keyboard.list_commands,
+    "open-keys": keyboard.open_keys,
     # What is behind a card.
     "full-text": showing(card_actions.show_full_text),
     "summary-diff": showing(card_actions.show_summary_diff),

@@ -60,6 +60,7 @@ def _place_composer(page: PageComponents) -> None:
         _place(page.edit_note, page.edit_text)
         with gr.Row(elem_id="edit-row"):
             _place(page.send_again, page.cancel_edit)
+    _place(page.commands)
     with gr.Row(elem_id="compose"):
         _place(page.composer, page.stop)
 
@@ -77,7 +78,7 @@ def theme() -> themes.Base:
 def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
     styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript"))
-    scripts = "".join(asset(f"{name}.js") for name in ("appearance", "panels", "page", "transcript"))
+    scripts = "".join(asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "transcript"))
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{styles}</style><script>{scripts}</script>"

@@ -373,6 +373,7 @@
       nameThings();
       panels.look();
       window.palimpsest.drawAppearance();
+      window.palimpsest.drawCommands();
       nameAddress();
       copyWhatCame();
       showDialog();
