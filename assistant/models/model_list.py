@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 Row = dict[str, object]
 
-_LIST_FIELDS = ("data", "models", "items", "result", "results", "model_list")
+_LIST_FIELDS = ("data", "models", "items", "result", "results", "model_list", "endpoints", "resources")
 _NAME_FIELDS = ("id", "model", "name", "key", "model_name", "model_id")
 # Not for chat, though servers list them beside the chat models: vectors, rankings, sounds, pictures, films, filters.
 _NOT_FOR_CHAT = re.compile(
     r"embed|rerank|whisper|minilm|mpnet|colbert|splade|dall-e|dalle|stable-?diffusion|imagen|moderation|transcribe|"
     r"text-to-|wav2vec|musicgen|cosyvoice|paraformer|sensevoice|kokoro|cogview|cogvideo|seedream|seedance|kandinsky|"
-    r"gpt-image|image-edit|playground-v|"
+    r"gpt-image|image-edit|playground-v|-image(?:-|$)|-realtime|gpt-audio|-audio-preview|computer-use|nvclip|nemoretriever|"
+    r"(?:llama|prompt|granite|qwen3|nemo)-?guard|guardian|shieldgemma|-ocr(?:-|$)|turbo-instruct|"
     r"(?:^|[-_/:])(?:bge|tts|e5|gte|sdxl|sd3|flux|veo|sora|clip|siglip|asr|wanx?2?|bark|piper|babbage|davinci|lyria)"
     r"(?:[-_/:.\d]|$)",
     re.IGNORECASE,
@@ -23,9 +24,25 @@ _OTHER_KINDS = re.compile(
     re.IGNORECASE,
 )
 _CHAT_KINDS = re.compile(
-    r"chat|completion|\bgenerate\b|llm|vlm|language|text-generation|image-text-to-text", re.IGNORECASE
+    r"^(?!.*(?:embed|rerank)).*(?:chat|completion|\bgenerate\b|llm|vlm|language|text-generation|image-text-to-text)",
+    re.IGNORECASE,
 )
-_KIND_FIELDS = ("type", "task", "tasks", "mode", "model_type", "pipeline_tag", "kind", "category", "sub_type")
+_KIND_FIELDS = (
+    "type",
+    "task",
+    "tasks",
+    "mode",
+    "model_type",
+    "model_ability",
+    "pipeline_tag",
+    "kind",
+    "category",
+    "sub_type",
+    "endpoints",
+    "functions",
+)
+# What a registry calls a model by, where the name beside it is the one to ask for.
+_REGISTRY_ID = re.compile(r"azureml://|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE)
 
 
 def chat_rows(body: object) -> list[tuple[str, Row]]:
@@ -45,6 +62,9 @@ def is_chat_name(name: str) -> bool:
 def chats_by_capabilities(capabilities: object) -> bool:
     """False where a server says what a model can do, and to chat is not among it."""
     if isinstance(capabilities, dict):
+        chats = [is_able for name, is_able in capabilities.items() if _CHAT_KINDS.search(str(name))]
+        if chats and not any(is_able is True for is_able in chats):
+            return False
         capabilities = [name for name, is_able in capabilities.items() if is_able is True]
     words = [word for word in capabilities if isinstance(word, str)] if isinstance(capabilities, list) else []
     is_other = any(_OTHER_KINDS.search(word) for word in words)
@@ -60,7 +80,7 @@ def _rows(body: object) -> list[Row] | None:
         match body.get(field):
             case list() as items:
                 return [_row(item) for item in items]
-            case dict() as items if field in ("data", "models"):
+            case dict() as items if field in ("data", "models", "result"):
                 inner = _rows(items)
                 return inner if inner is not None else [{"id": name, **_row(item)} for name, item in items.items()]
             case None if field in body and field == "data":
@@ -79,7 +99,10 @@ def _row(item: object) -> Row:
 def _name(row: Mapping[str, object]) -> str:
     """What the model is called in a request."""
     values = (row.get(field) for field in _NAME_FIELDS)
-    name = next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
+    names = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+    name = next((one for one in names if not _REGISTRY_ID.match(one)), names[0] if names else "")
+    # A pattern of a gateway, and what a server without a model says.
+    name = "" if "*" in name or name == "None" else name
     # Google lists the path of the resource.
     is_path = name.startswith("models/") and "supportedGenerationMethods" in row
     return name.removeprefix("models/") if is_path else name
@@ -88,6 +111,8 @@ def _name(row: Mapping[str, object]) -> str:
 def _chats(row: Mapping[str, object]) -> bool:
     if row.get("active") is False or row.get("archived") is True or row.get("deprecated") is True:
         return False
+    if row.get("status") in ("downloadable", "deprecated", "retired"):
+        return False
     kinds = [word for field in _KIND_FIELDS for word in _words(row.get(field))]
     if any(map(_OTHER_KINDS.search, kinds)) and not any(map(_CHAT_KINDS.search, kinds)):
         return False
@@ -95,12 +120,20 @@ def _chats(row: Mapping[str, object]) -> bool:
     if methods and not any(method.lower().endswith("generatecontent") for method in methods):
         return False
     architecture = row.get("architecture")
-    outputs = _words(architecture.get("output_modalities")) if isinstance(architecture, dict) else []
+    modalities = architecture if isinstance(architecture, dict) else row
+    outputs = _words(modalities.get("output_modalities")) or _words(row.get("supported_output_modalities"))
     return (not outputs or "text" in outputs) and chats_by_capabilities(row.get("capabilities"))
 
 
 def _words(value: object) -> list[str]:
-    """The words of a field that is one or a list of them."""
+    """The words of a field that is one or a list of them, or of things with names."""
+    if isinstance(value, dict):
+        value = [value.get("name") or value.get("id")]
     if isinstance(value, str):
         return [value]
-    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+    items = value if isinstance(value, list) else []
+    return [word for item in items for word in ([item] if isinstance(item, str) else _words(_named(item)))]
+
+
+def _named(item: object) -> object:
+    return (item.get("name") or item.get("id")) if isinstance(item, dict) else None

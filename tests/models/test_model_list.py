@@ -36,6 +36,28 @@ def names(body: object) -> list[str]:
         ]},
         {"result": ["a", "b"]},
         {"items": [{"id": "a"}, {"id": "b"}]},
+        {"result": {"models": [{"id": "a"}, {"id": "b"}]}},
+        {"result": [
+            {"id": "0f3c1a52-7a55-4f3e-9d1c-0123456789ab", "name": "a", "task": {"name": "Text Generation"}},
+            {"id": "1f3c1a52-7a55-4f3e-9d1c-0123456789ab", "name": "b"},
+            {"id": "2f3c1a52-7a55-4f3e-9d1c-0123456789ab", "name": "c", "task": {"name": "Text Embeddings"}},
+        ], "success": True},
+        [{"id": "azureml://registries/x/models/a/versions/1", "name": "a"}, {"id": "b", "task": "chat-completion"}],
+        {"endpoints": [
+            {"name": "a", "task": "llm/v1/chat"},
+            {"name": "b"},
+            {"name": "c", "task": "llm/v1/embeddings"},
+        ]},
+        {"resources": [
+            {"model_id": "a", "functions": [{"id": "text_generation"}]},
+            {"model_id": "b"},
+            {"model_id": "c", "functions": [{"id": "embedding"}]},
+        ]},
+        {"models": [
+            {"name": "a", "endpoints": ["chat", "generate"]}, {"name": "b"}, {"name": "c", "endpoints": ["embed"]},
+        ]},
+        {"data": [{"id": "openai/*"}, {"id": "None"}, {"id": "a"}, {"id": "b"}]},
+        {"data": [{"id": "c", "status": "downloadable"}, {"id": "a", "status": "downloaded"}, {"id": "b"}]},
     ],
 )  # fmt: skip
 def test_a_list_is_read_in_every_form(body: object) -> None:
@@ -71,6 +93,11 @@ def test_an_empty_list_is_one(body: object) -> None:
         {"architecture": {"output_modalities": ["image"]}},
         {"architecture": {"output_modalities": ["embeddings"]}},
         {"active": False},
+        {"capabilities": {"completion_chat": False, "ocr": True}},
+        {"capabilities": {"chat_completion": False, "inference": True}},
+        {"supported_output_modalities": ["embeddings"]},
+        {"model_type": "rerank"},
+        {"model_type": "image", "model_ability": ["text2image"]},
     ],
 )
 def test_what_a_server_says_is_not_for_chat_is_left_out(row: dict[str, object]) -> None:
@@ -109,7 +136,10 @@ def test_what_chats_stays(row: dict[str, object]) -> None:
         "gpt-4o-mini-tts", "gpt-4o-transcribe", "dall-e-3", "gpt-image-1", "stable-diffusion-xl",
         "black-forest-labs/FLUX.1-schnell", "sdxl-turbo", "imagen-4", "veo-3", "sora-2",
         "omni-moderation-latest", "wanx2.1-t2i-turbo", "cosyvoice-v2", "paraformer-v2",
-        "openai/clip-vit-large", "qwen3-asr", "babbage-002", "davinci-002",
+        "openai/clip-vit-large", "qwen3-asr", "grok-2-image", "gpt-4o-realtime-preview", "gpt-audio-mini",
+        "llama-guard3:8b", "meta-llama/llama-prompt-guard-2-22m", "granite3-guardian:8b", "shieldgemma:9b",
+        "mistral-ocr-latest", "gpt-3.5-turbo-instruct", "nvidia/nvclip", "nvidia/nv-embed-v1", "computer-use-preview",
+        "babbage-002", "davinci-002",
     ],
 )  # fmt: skip
 def test_a_name_of_another_kind_is_known(name: str) -> None:
