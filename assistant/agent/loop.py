@@ -51,7 +51,7 @@ from assistant.messages.blocks import (
     call_arguments,
     open_calls,
 )
-from assistant.messages.events import ApprovalRequested, Event, Recalled, ToolFinished
+from assistant.messages.events import ApprovalRequested, Event, ToolFinished
 from assistant.storage.sessions.stream_draft import StreamedWords
 
 AGENT_NAME = "palimpsest"
@@ -126,9 +126,9 @@ class AgentLoop:
         self, question: str = "", confirmation: UserConfirmResultEvent | None = None
     ) -> AsyncGenerator[Event]:
         """The events of a reply that goes on from the context as it is; memory is searched for a new question."""
-        if question and self._recall is not None and (lines := await self._recall.find(question)):
-            self._state.recall(lines)
-            yield Recalled(lines)
+        if question and self._recall is not None and (recalled := await self._recall.find(question)):
+            self._state.recall(recalled)
+            yield recalled
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
         async for agent_event in self._agent.reply_stream(confirmation):
             for event in self._translator.translate(agent_event):

@@ -15,6 +15,11 @@ _RECALL_SHARE_OF_LEFT = 0.25
 _SEARCH_SHARE_OF_LEFT = 0.5
 
 
+def most_recall_tokens(policy: CompactionPolicy) -> int:
+    """The most that is handed over before a turn."""
+    return max(LEAST_RECALL_TOKENS, round(RECALL_SHARE * policy.max_input_length))
+
+
 class MemoryRoom:
     """The room for memory in the window of one conversation."""
 
@@ -25,8 +30,7 @@ class MemoryRoom:
 
     def for_recall(self) -> Room:
         """For what is handed over before a turn."""
-        tokens = max(LEAST_RECALL_TOKENS, round(RECALL_SHARE * self._policy.max_input_length))
-        return self._room(tokens, _RECALL_SHARE_OF_LEFT)
+        return self._room(most_recall_tokens(self._policy), _RECALL_SHARE_OF_LEFT)
 
     def for_search(self, asked_tokens: int = SEARCH_TOKENS) -> Room:
         """For the result of a search by the model."""

@@ -21,6 +21,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.config.clock import Clock
 from assistant.config.prompts import language_of
 from assistant.config.words import Language
+from assistant.index.left_out import sentence_marks
 from assistant.messages.blocks import (
     BlockKey,
     HintBlock,
@@ -31,7 +32,7 @@ from assistant.messages.blocks import (
     block_text,
     copy_with_blocks,
 )
-from assistant.messages.events import FinishReason, RecalledLine
+from assistant.messages.events import FinishReason, Recalled, RecalledLine
 from assistant.storage.journal.journal import RECALL_SOURCE, Journal
 from assistant.storage.journal.rebuild import complete_messages, since_clear
 from assistant.storage.journal.rows import (
@@ -40,6 +41,7 @@ from assistant.storage.journal.rows import (
     DropReason,
     QueuedRow,
     RecalledRow,
+    RecallRefusedRow,
     Row,
     TurnEndRow,
     UndoneRow,
@@ -85,6 +87,7 @@ class SessionState:
         self._clock = clock
         self._set_language: Language | None = set_language
         self._known_pins: dict[BlockKey, Pin] = {}
+        self._refused_marks: frozenset[str] | None = None
         self.draft = sessions.draft(session.session_id)
         """What is streamed now, for the case of a kill."""
         self.is_remembered = False
@@ -173,9 +176,23 @@ class SessionState:
         self.journal.append_missing(self.session_id, self.session.user_id, self.context)
         self._save(self._current())
 
-    def recall(self, lines: tuple[RecalledLine, ...]) -> None:
+    def recall(self, recalled: Recalled) -> None:
         """The journal says what is handed over for the turn that begins; it is never part of the conversation."""
-        self.journal.append([RecalledRow(self.session_id, lines, self.at())])
+        self.journal.append([RecalledRow(self.session_id, recalled.lines, self.at(), recalled.tokens)])
+
+    def refuse_recall(self, line: RecalledLine) -> None:
+        """Keep what a passage says out of recall from now on, also after the next start."""
+        row = RecallRefusedRow(self.session_id, line.mark, sentence_marks(line.text), self.at())
+        self.journal.append([row])
+        self._refused_marks = self.refused_marks() | set(row.sentence_marks)
+
+    def refused_marks(self) -> frozenset[str]:
+        """The marks of all sentences that are kept out of recall."""
+        if self._refused_marks is None:
+            rows = self.journal.rows(self.session_id, include_dropped=True)
+            refused = (row for row in rows if isinstance(row, RecallRefusedRow))
+            self._refused_marks = frozenset(mark for row in refused for mark in row.sentence_marks)
+        return self._refused_marks
 
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
         """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""

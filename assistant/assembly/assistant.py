@@ -11,6 +11,8 @@ from functools import partial
 
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
+from assistant.agent.hooks.recall import RecallCost
+from assistant.agent.memory_room import most_recall_tokens
 from assistant.agent.summariser import make_ask
 from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import McpServers, open_servers
@@ -117,11 +119,17 @@ class Assistant:
     @property
     def is_recall_on(self) -> bool:
         """The person's switch of the search before each turn."""
-        return self._factory.is_recall_on
+        return self._factory.recall_switch.is_on
 
     @is_recall_on.setter
     def is_recall_on(self, is_on: bool) -> None:
-        self._factory.is_recall_on = is_on
+        self._factory.recall_switch.is_on = is_on
+
+    @property
+    def recall_cost(self) -> RecallCost:
+        """What recall hands over."""
+        switch = self._factory.recall_switch
+        return RecallCost(most_recall_tokens(self.policy), switch.messages, switch.tokens_a_message)
 
     @property
     def workspace(self) -> Workspace:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.prompt_refresh import PromptSource, SystemPromptHook
-from assistant.agent.hooks.recall import RecallHook
+from assistant.agent.hooks.recall import RecallHook, RecallSwitch
 from assistant.agent.loop import AgentLoop
 from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
@@ -66,8 +66,8 @@ class ConversationFactory:
         """`outside` are the tools of the owner's MCP servers."""
         self.settings = settings
         self.models = models
-        self.is_recall_on = settings.recall == "on"
-        """The person's switch; it begins as the settings say and holds until the program ends."""
+        self.recall_switch = RecallSwitch(settings.recall == "on")
+        """It begins as the settings say and holds until the program ends."""
         self.gate = TurnGate()
         """Knows whether a turn runs in one of the conversations."""
         self._store = store
@@ -177,7 +177,7 @@ class ConversationFactory:
         return Summariser(make_ask(fit.model), fit.window_tokens) if fit else None
 
     def _recall_for(self, state: SessionState) -> RecallHook:
-        return RecallHook(state, self._index, self._room_for(state), lambda: self.is_recall_on)
+        return RecallHook(state, self._index, self._room_for(state), self.recall_switch)
 
     def _room_for(self, state: SessionState) -> MemoryRoom:
         return MemoryRoom(state, self.policy, self.models.counter)

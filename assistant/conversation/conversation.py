@@ -27,6 +27,8 @@ from assistant.messages.events import (
     ApprovalRequested,
     Event,
     Notice,
+    RecalledLine,
+    RecallRefused,
 )
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.journal.past_events import DatedChange
@@ -263,6 +265,11 @@ class Conversation:
     def unpin(self, key: BlockKey) -> None:
         """Let a pinned block go."""
         self._window.unpin(key)
+
+    def refuse_recall(self, line: RecalledLine) -> None:
+        """Keep a recalled passage out of recall in this conversation."""
+        self._state.refuse_recall(line)
+        self.emit(RecallRefused(line.mark))
 
     def clear(self) -> None:
         """Empty the context; the journal keeps every word."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from assistant.index.left_out import is_left_out
 from assistant.index.question_words import QuestionWords
 from assistant.index.search import SearchHit
 from assistant.text.line_ends import split_lines
@@ -65,11 +66,12 @@ def join_lines(
     words: QuestionWords,
     closeness: Mapping[int, Sequence[float]],
     known_ids: Collection[str],
+    refused_marks: Collection[str] = (),
 ) -> list[list[FoundLine]]:
     """The lines of all hits; where two hits overlap or touch, their lines are in one list.
 
-    `closeness` has the cosines of the lines of hits that bring none, by place in `hits`. Blank lines and the messages
-    that are known are left out, and the lines around a known message are in two lists.
+    `closeness` has the cosines of the lines of hits that bring none, by place in `hits`. Blank lines, the messages that
+    are known and what was refused are left out, and the lines around them are in two lists.
     """
     texts: list[list[FoundLine]] = []
     of_hits = [_lines_of(hit, words, hit.closeness or closeness.get(index, ())) for index, hit in enumerate(hits)]
@@ -79,7 +81,7 @@ def join_lines(
             texts.append(lines)
         else:
             texts[-1].extend(lines[shared:])
-    return [run for text in texts for run in _without_known(text, known_ids) if run]
+    return [run for text in texts for run in _without_known(text, known_ids, refused_marks) if run]
 
 
 def _lines_of(hit: SearchHit, words: QuestionWords, cosines: Sequence[float]) -> list[FoundLine]:
@@ -110,10 +112,12 @@ def _shared_count(before: Sequence[FoundLine], after: Sequence[FoundLine]) -> in
     return 0 if hit.first_line == last.last_line + 1 and not hit.session_id else None
 
 
-def _without_known(text: Sequence[FoundLine], known_ids: Collection[str]) -> Iterator[list[FoundLine]]:
+def _without_known(
+    text: Sequence[FoundLine], known_ids: Collection[str], refused_marks: Collection[str]
+) -> Iterator[list[FoundLine]]:
     run: list[FoundLine] = []
     for line in text:
-        if line.message_id and line.message_id in known_ids:
+        if (line.message_id and line.message_id in known_ids) or is_left_out(line.text, refused_marks):
             yield run
             run = []
         elif line.text.strip():

@@ -178,17 +178,25 @@ class MemoryIndex:
         )
 
     async def quote(
-        self, query: str, hits: Sequence[SearchHit], room: Room, known_ids: Collection[str] = ()
+        self,
+        query: str,
+        hits: Sequence[SearchHit],
+        room: Room,
+        known_ids: Collection[str] = (),
+        refused_marks: Collection[str] = (),
     ) -> tuple[Quote, ...]:
         """The lines of the hits that answer `query` best, as far as there is room, newest first.
 
-        Messages that are known are left out, and hits that are found by nothing else.
+        Messages that are known are left out, and hits that are found by nothing else; so are lines whose sentences all
+        have one of the `refused_marks`.
         """
         question = read_question(query, self._now().date())
         words = await asyncio.to_thread(self._words_of, question)
         found = [hit for hit in hits if is_find(hit, words, known_ids)]
         closeness = await self._closeness(question, words, found)
-        packed = await asyncio.to_thread(lambda: pack_lines(join_lines(found, words, closeness, known_ids), room))
+        packed = await asyncio.to_thread(
+            lambda: pack_lines(join_lines(found, words, closeness, known_ids, refused_marks), room)
+        )
         paths = {run.hit.path for run in packed if run.hit.session_id}
         dialogs = {path: await asyncio.to_thread(self.dialog, path) for path in paths}
         return make_quotes(packed, words, _PlaceFinder(dialogs))

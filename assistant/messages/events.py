@@ -6,6 +6,7 @@ events, made from the journal, so that one reader shows both.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -130,13 +131,27 @@ class RecalledLine:
         until = f"-{self.last_line}" if self.last_line > self.line else ""
         return f"{self.path}:{self.line}{until}"
 
+    @property
+    def mark(self) -> str:
+        """Names the passage: the same text of the same file has the same mark."""
+        return hashlib.blake2b(f"{self.path}\n{self.text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was handed to the model from memory before the turn."""
+    """What was handed to the model from memory before the turn, and how many tokens it took; 0: not known."""
 
     lines: tuple[RecalledLine, ...]
+    tokens: int = 0
     type: Literal["recalled"] = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRefused:
+    """The person found a recalled passage not helpful: it is kept out of recall in this conversation."""
+
+    mark: str
+    type: Literal["recall_refused"] = "recall_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +266,7 @@ Event = (
     | ToolFinished
     | ApprovalRequested
     | Recalled
+    | RecallRefused
     | ContextMeasured
     | ContextCompressed
     | CompactionUndone

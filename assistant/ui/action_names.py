@@ -30,6 +30,7 @@ ChatAction = Literal[
     "pin",
     "recall",
     "reconnect",
+    "refuse-recall",
     "rename-session",
     "restore-session",
     "save-settings",

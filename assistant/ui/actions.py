@@ -39,6 +39,7 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "retry": changing(card_actions.retry, at_rest=True),
     "continue": changing(card_actions.continue_turn, at_rest=True),
     "undo": changing(card_actions.undo_compaction),
+    "refuse-recall": changing(card_actions.refuse_recall),
     # A message, a part of the conversation.
     "send": card_actions.send_message,
     "draw-all": card_actions.draw_all,

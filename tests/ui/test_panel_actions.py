@@ -15,13 +15,14 @@ from assistant.assembly.sample.show_command import with_show_command
 from assistant.conversation.conversation import Conversation
 from assistant.errors import CompactionError, ConflictError
 from assistant.memory.log import MemoryChange, Origin
-from assistant.messages.events import ToolFinished
+from assistant.messages.events import Recalled, RecallRefused, ToolFinished
 from assistant.models.scripted import ScriptedModel
 from assistant.ui.actions import act_in_chat
 from assistant.ui.chat.context_panel import pin_target, preview_html
 from assistant.ui.chat.full_text_dialog import MAX_CHARS, full_text_html
 from assistant.ui.chat.tab import Tab
 from tests.fakes.home import call, home_settings, scripted_assistant, text
+from tests.index.homes import write
 from tests.ui.open_page import OpenPage, last, open_page, page_of
 
 LONG = "The cellar key hangs behind the door. " * 300
@@ -173,6 +174,35 @@ async def test_a_sample_is_offered_and_played_whoever_answers(home: Path, provid
             shown = await anext(updates)
         assert page.assistant.owner_of(shown["tab"].session_id) is not page.assistant
         assert "Sample: three days by the sea" in str(shown["top"])
+
+
+async def test_a_recalled_passage_is_kept_out_by_its_button_once(home: Path) -> None:
+    async with open_page(home, memory="on") as page:
+        write(home, "memory/2026-11-27.md", "- The paddle of the kayak leans behind the green boiler.\n")
+        await page.assistant.index.sync()
+        conversation = await page.talk("Where does the paddle of the kayak lean?")
+        (line,) = [one for event in conversation.attach().history if isinstance(event, Recalled) for one in event.lines]
+        tab = Tab(conversation.session_id)
+        shown = await last(act_in_chat(page.controller, "refuse-recall", line.mark, tab, "tab"))
+        assert "kept out of this conversation" in str(shown["transcript"])
+        assert "Not helpful" not in str(shown["transcript"])
+        for target in (line.mark, "no such passage"):
+            with pytest.warns(UserWarning, match="no longer pending"):
+                await last(act_in_chat(page.controller, "refuse-recall", target, tab, "tab"))
+        refused = [event for event in conversation.attach().history if isinstance(event, RecallRefused)]
+        assert refused == [RecallRefused(line.mark)]
+
+
+async def test_the_model_tab_says_what_recall_costs(home: Path) -> None:
+    async with open_page(home, memory="on") as page:
+        write(home, "memory/2026-11-27.md", "- The paddle of the kayak leans behind the green boiler.\n")
+        assert "Takes at most" in str((await last(page.controller.start_new("tab")))["model"])
+        await page.assistant.index.sync()
+        await page.talk("Where does the paddle of the kayak lean?")
+        tokens = page.assistant.recall_cost.tokens_a_message
+        shown = str((await last(page.controller.start_new("tab")))["model"])
+    assert tokens > 0
+    assert f"Since the start: {tokens} on average, for 1 messages." in shown
 
 
 async def test_recall_is_switched_off_and_on_where_a_language_model_answers(home: Path) -> None:

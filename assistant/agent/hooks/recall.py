@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
@@ -16,7 +17,7 @@ from assistant.index.memory_index import MemoryIndex
 from assistant.index.quotes import Quote
 from assistant.index.search import SearchHit
 from assistant.messages.blocks import AssistantMsg, HintBlock, text_of
-from assistant.messages.events import RecalledLine
+from assistant.messages.events import Recalled, RecalledLine
 from assistant.storage.journal.journal import RECALL_SOURCE
 from assistant.storage.workspace import PROMPT_FILES
 
@@ -27,25 +28,62 @@ _RELATED_HITS = 5
 _TIMES_THE_UNRELATED = 2.0
 
 
+@dataclass(frozen=True, slots=True)
+class RecallCost:
+    """What recall takes of the window for each message: at most, and on average since the start."""
+
+    most_tokens: int
+    messages: int
+    tokens_a_message: int
+
+
+class RecallSwitch:
+    """The person's switch of recall, for all conversations of a home, and what recall cost since the start."""
+
+    def __init__(self, is_on: bool) -> None:
+        self.is_on = is_on
+        self.messages = 0
+        """Before which memory was looked into."""
+        self.tokens = 0
+        """Handed over in all."""
+
+    def note(self, tokens: int) -> None:
+        """Count one message."""
+        self.messages += 1
+        self.tokens += tokens
+
+    @property
+    def tokens_a_message(self) -> int:
+        """On average; messages for which nothing was found count as well."""
+        return round(self.tokens / self.messages) if self.messages else 0
+
+
 class RecallHook(MiddlewareBase):
     """Finds what belongs to a message, and puts it in front of the message before the first model call of its turn."""
 
-    def __init__(self, state: SessionState, index: MemoryIndex, room: MemoryRoom, is_on: Callable[[], bool]) -> None:
-        """`is_on` is the person's switch."""
+    def __init__(self, state: SessionState, index: MemoryIndex, room: MemoryRoom, switch: RecallSwitch) -> None:
+        """`switch` is the person's; it also learns what recall costs."""
         self._state = state
         self._index = index
         self._room = room
-        self._is_on = is_on
+        self._switch = switch
         self._hint: str | None = None
 
-    async def find(self, text: str) -> tuple[RecalledLine, ...]:
+    async def find(self, text: str) -> Recalled | None:
         """The best passages that are not in the context already; they are handed over with the next model call.
 
-        What was said in a conversation that is in the trash is not handed over.
+        What was said in a conversation that is in the trash is not handed over, nor what the person refused.
         """
         self._hint = None
-        if not self._is_on():
-            return ()
+        if not self._switch.is_on:
+            return None
+        quotes = await self._quotes(text)
+        self._hint = render("recall", self._state.language, quotes=quotes) if quotes else None
+        tokens = self._room.for_recall().count(self._hint) if self._hint else 0
+        self._switch.note(tokens)
+        return Recalled(tuple(map(_recalled, quotes)), tokens) if quotes else None
+
+    async def _quotes(self, text: str) -> tuple[Quote, ...]:
         question = question_in_context(text, self._said_before())
         answer = await self._index.search_widely(question, LEAST_RELEVANCE)
         left_out_ids = self._state.journal.deleted_ids()
@@ -53,9 +91,8 @@ class RecallHook(MiddlewareBase):
         if not is_about_memory(hits):
             return ()
         known_ids = {message.id for message in self._state.context}
-        quotes = await self._index.quote(question, hits, self._room.for_recall(), known_ids)
-        self._hint = render("recall", self._state.language, quotes=quotes) if quotes else None
-        return tuple(_recalled(quote) for quote in quotes)
+        refused = self._state.refused_marks()
+        return await self._index.quote(question, hits, self._room.for_recall(), known_ids, refused)
 
     def _said_before(self) -> list[str]:
         """The person's last message before the newest one, and the last answer."""

@@ -26,6 +26,7 @@ from assistant.messages.events import (
     FlushState,
     MemoryChanged,
     Recalled,
+    RecallRefused,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -37,7 +38,7 @@ from assistant.messages.events import (
 )
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.journal.rebuild import NEWEST, standing_ids, undone_ids
-from assistant.storage.journal.rows import BlockRow, FlushRow, RecalledRow, Row, TurnEndRow, instant
+from assistant.storage.journal.rows import BlockRow, FlushRow, RecalledRow, RecallRefusedRow, Row, TurnEndRow, instant
 from assistant.storage.message_healing import INTERRUPTED_OUTPUT
 
 _STATES: dict[ToolResultState, ToolState] = {
@@ -111,7 +112,9 @@ class _Teller:
             flush = self._flushes.get(row.compaction_id, row.flush)
             self._aside.append(compressed_event(row, flush, is_undone=row.compaction_id in self._undone))
         elif isinstance(row, RecalledRow):
-            self._aside.append(Recalled(row.lines))
+            self._aside.append(Recalled(row.lines, row.tokens))
+        elif isinstance(row, RecallRefusedRow):
+            self._aside.append(RecallRefused(row.mark))
         elif isinstance(row, TurnEndRow) and self._turn:
             self._ended = row
 

@@ -140,7 +140,20 @@ class RecalledRow:
     session_id: str
     lines: tuple[RecalledLine, ...]
     at: str
+    tokens: int = 0
     kind: Literal["recalled"] = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRefusedRow:
+    """A recalled passage was not helpful: from here on its sentences are kept out of recall in this conversation."""
+
+    session_id: str
+    mark: str
+    """Of the passage, for the page."""
+    sentence_marks: tuple[str, ...]
+    at: str
+    kind: Literal["recall_refused"] = "recall_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +178,7 @@ Row = (
     | FlushStartRow
     | FlushRow
     | RecalledRow
+    | RecallRefusedRow
     | DeletedRow
 )
 

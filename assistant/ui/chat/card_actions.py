@@ -71,6 +71,14 @@ def continue_turn(view: LiveView, target: str) -> bool:
     return True
 
 
+def refuse_recall(view: LiveView, target: str) -> bool:
+    """Keep a recalled passage out of recall in this conversation."""
+    if (line := view.transcript.recalled(target)) is None:
+        return False
+    view.conversation.refuse_recall(line)
+    return True
+
+
 async def stop(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
     """Stop the turn that runs."""
     await view.conversation.stop()

@@ -60,9 +60,11 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class RecalledWorkRow:
-    """What memory handed over before the turn."""
+    """What memory handed over before the turn; `refused` has the marks of passages that were not helpful."""
 
     lines: tuple[RecalledLine, ...]
+    tokens: int = 0
+    refused: frozenset[str] = frozenset()
 
 
 Row = ThinkingRow | ToolRow | RecalledWorkRow
@@ -175,6 +177,14 @@ class Transcript:
         """Every memory change that is told."""
         entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
         return frozenset(change.change_id for entry in entries for change in entry.changes)
+
+    def recalled(self, mark: str) -> RecalledLine | None:
+        """The passage of this mark that was handed over and not refused."""
+        rows = (row for entry in self.entries if isinstance(entry, WorkEntry) for row in entry.rows)
+        lines = (
+            line for row in rows if isinstance(row, RecalledWorkRow) for line in row.lines if mark not in row.refused
+        )
+        return next((line for line in lines if line.mark == mark), None)
 
     def question(self, message_id: str) -> UserEntry | None:
         """The message of the person under this id."""

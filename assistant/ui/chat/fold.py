@@ -20,6 +20,7 @@ from assistant.messages.events import (
     MemoryChanged,
     Notice,
     Recalled,
+    RecallRefused,
     TextDelta,
     TextRetracted,
     ThinkingDelta,
@@ -99,8 +100,10 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
             return _finish_call(transcript, event)
         case ApprovalRequested():
             return _request_approval(transcript, event)
-        case Recalled(lines=lines):
-            return _add_row(transcript, RecalledWorkRow(lines)) if lines else transcript
+        case Recalled(lines=lines, tokens=tokens):
+            return _add_row(transcript, RecalledWorkRow(lines, tokens)) if lines else transcript
+        case RecallRefused(mark=mark):
+            return _refuse_recall(transcript, mark)
         case ContextMeasured():
             return replace(transcript, measured=event)
         case ContextCompressed():
@@ -308,6 +311,23 @@ def _add_compaction(transcript: Transcript, event: ContextCompressed) -> Transcr
     if index is None:
         return _append(transcript, CompactionEntry(event))
     return _replace_at(transcript, index, CompactionEntry(event))
+
+
+def _refuse_recall(transcript: Transcript, mark: str) -> Transcript:
+    for index, entry in enumerate(transcript.entries):
+        if isinstance(entry, WorkEntry) and any(_has_passage(row, mark) for row in entry.rows):
+            rows = tuple(
+                replace(row, refused=row.refused | {mark})
+                if isinstance(row, RecalledWorkRow) and _has_passage(row, mark)
+                else row
+                for row in entry.rows
+            )
+            transcript = _replace_at(transcript, index, WorkEntry(rows))
+    return transcript
+
+
+def _has_passage(row: Row, mark: str) -> bool:
+    return isinstance(row, RecalledWorkRow) and any(line.mark == mark for line in row.lines)
 
 
 def _mark_undone(transcript: Transcript, compaction_id: str) -> Transcript:

@@ -29,7 +29,9 @@ def model_html(model: ChatModel, report: ConnectionReport | None) -> Markup:
 
 def recall_html(assistant: Assistant) -> Markup:
     """The switch of recall; nothing where there is none."""
-    return card("recall_switch", is_on=assistant.is_recall_on) if assistant.can_recall else Markup("")
+    if not assistant.can_recall:
+        return Markup("")
+    return card("recall_switch", is_on=assistant.is_recall_on, cost=assistant.recall_cost)
 
 
 def setup_html(model: ChatModel, report: ConnectionReport | None = None) -> Markup:

@@ -90,7 +90,8 @@ def _render_row(row: Row) -> Markup:
         case ThinkingRow(block_id=block_id, text=text):
             return card("thinking_row", block_id=block_id, text=shown_text(text), preview=one_line(text, 110))
         case RecalledWorkRow(lines=lines):
-            return card("recalled_row", fold_id=f"recalled:{lines[0].path}:{lines[0].line}", lines=lines)
+            fold_id = f"recalled:{lines[0].path}:{lines[0].line}"
+            return card("recalled_row", fold_id=fold_id, lines=lines, tokens=row.tokens, refused=row.refused)
         case ToolRow():
             return card(
                 "tool_row",

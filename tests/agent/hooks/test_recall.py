@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.agent.hooks.recall import is_about_memory
+from assistant.agent.hooks.recall import RecallCost, is_about_memory
+from assistant.agent.memory_room import most_recall_tokens
 from assistant.index.search import SearchHit
-from assistant.messages.events import Event, Recalled, RecalledLine
+from assistant.messages.events import Event, Recalled, RecalledLine, RecallRefused
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
 from tests.fakes.home import SUMMARY, say, scripted_assistant, text
 from tests.index.homes import write
@@ -153,6 +154,42 @@ async def test_a_recalled_line_names_the_line_and_the_message_it_comes_from(home
         await assistant.conversations.trash(first.session_id)
         events = await say(assistant, assistant.conversations.create(), "Where hangs the gate code?")
         assert first.session_id not in {line.session_id for line in recalled_in(events)}
+
+
+async def test_a_passage_that_was_not_helpful_stays_out_of_its_conversation_after_a_restart_too(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    # A conversation that is left is written to memory, and asks the model as well.
+    model = ScriptedModel([[text("There.")], [text("Hm.")], *[[text("Fine.")]] * 4])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        (line,) = recalled_in(await say(assistant, conversation, QUESTION))
+        conversation.refuse_recall(line)
+        assert NOTE not in [line.path for line in recalled_in(await say(assistant, conversation, QUESTION))]
+        assert FACT in words_of(model.requests[0])
+        assert FACT not in words_of(model.requests[1])
+        other = assistant.conversations.create()
+        assert NOTE in [line.path for line in recalled_in(await say(assistant, other, QUESTION))]
+
+    async with scripted_assistant(home, ScriptedModel([[text("Fine.")]] * 4), memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.open(conversation.session_id)
+        assert RecallRefused(line.mark) in conversation.attach().history
+        assert NOTE not in [line.path for line in recalled_in(await say(assistant, conversation, QUESTION))]
+
+
+async def test_what_recall_takes_is_counted(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")], [text("Hm.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        assert assistant.recall_cost == RecallCost(most_recall_tokens(assistant.policy), 0, 0)
+        conversation = assistant.conversations.create()
+        events = await say(assistant, conversation, QUESTION)
+        (tokens,) = [event.tokens for event in events if isinstance(event, Recalled)]
+        assert tokens >= assistant.counter.text(FACT)
+        await say(assistant, conversation, "Explain the Sicilian Defence, Najdorf variation")
+        assert (assistant.recall_cost.messages, assistant.recall_cost.tokens_a_message) == (2, round(tokens / 2))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from assistant.messages.events import (
     MemoryChanged,
     Recalled,
     RecalledLine,
+    RecallRefused,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -31,7 +32,7 @@ from assistant.messages.events import (
     TurnStarted,
 )
 from assistant.storage.journal.past_events import DatedChange, events_of_rows
-from assistant.storage.journal.rows import BlockRow, DroppedRow, FlushRow, RecalledRow, Row, UndoneRow
+from assistant.storage.journal.rows import BlockRow, DroppedRow, FlushRow, RecalledRow, RecallRefusedRow, Row, UndoneRow
 
 ASKED = "2026-05-02T12:00:00.000+08:00"
 ANSWERED = "2026-05-02T12:00:09.000+08:00"
@@ -73,7 +74,8 @@ def test_a_turn_with_a_tool_is_told_from_its_question_to_its_end() -> None:
     recalled = (RecalledLine("MEMORY.md", 3, "likes tea", 0.8),)
     rows = [
         *user(1, TextBlock(text="look"), DataBlock(source=Base64Source(data="AA", media_type="image/png"))),
-        RecalledRow("s", recalled, ASKED),
+        RecalledRow("s", recalled, ASKED, 40),
+        RecallRefusedRow("s", recalled[0].mark, ("a mark",), ASKED),
         *assistant(
             1,
             HintBlock(hint="not for the page"),
@@ -91,7 +93,8 @@ def test_a_turn_with_a_tool_is_told_from_its_question_to_its_end() -> None:
     ]
     assert events_of_rows(rows) == [
         TurnStarted("user-1", "user-1", "look\n[image/png]", ASKED),
-        Recalled(recalled),
+        Recalled(recalled, 40),
+        RecallRefused(recalled[0].mark),
         ThinkingDelta("t", "hm"),
         ToolStarted("c", "Edit", "{}"),
         ToolFinished("c", "Edit", "success", "ok", diff="+a", artifact_id="full"),
