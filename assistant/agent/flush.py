@@ -121,7 +121,7 @@ class Flusher:
         state: FlushState = "done"
         try:
             if not stretch.keys:
-                state = "skipped"
+                state = "nothing"
             elif self._model is None or by_code or stretch.cut_starts >= MAX_CUT_STARTS:
                 self._note_by_code(stretch)
             else:

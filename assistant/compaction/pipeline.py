@@ -17,6 +17,7 @@ from assistant.compaction.shorten.result_limits import Artifact, ArtifactPlace, 
 from assistant.compaction.split import Split, split
 from assistant.compaction.summary.file_tracking import FileLists, files_of, merge_files, read_file_lists
 from assistant.compaction.summary.sections import USER_MESSAGES_KEY, write_sections
+from assistant.compaction.summary.standing_orders import orders_in_summary, orders_of
 from assistant.compaction.summary.summary import Ask, Summary, SummaryFailure, summarise
 from assistant.compaction.summary.summary_document import DocumentParts, tokens_for_sections, write_document
 from assistant.compaction.summary.summary_prompt import SummaryTask, other_titles, summary_task
@@ -242,6 +243,7 @@ def _write_summary(
         previous_user_section="\n".join(said),
         previous_text=write_sections(earlier),
         files=files,
+        orders=(*orders_in_summary(request.previous_summary), *orders_of(parts.folded)),
     )
     if isinstance(answer, Summary):
         sections = answer.sections

@@ -1,6 +1,7 @@
 """Legal cuts through a conversation: what is folded and what stays, in linear time.
 
-A cut is only made before a step or a user message, so a call never parts from its result. Always kept, wherever the
+A cut is only made before a step or a user message, so a call never parts from its result,
+and in a turn without calls no answer from its question. Always kept, wherever the
 cut is: the newest user message, the newest step, and every step with a call that has no result yet.
 """
 
@@ -126,8 +127,29 @@ def _first_kept_step(
         cut = max(cut, sum(step.message_index < first_message for step in steps))
     if keep_tokens > 0 and policy.keep_recent_messages is not None:
         first_message = len(messages) - policy.keep_recent_messages
-        cut = min(cut, sum(step.message_index < first_message for step in steps))
+        most = sum(step.message_index < first_message for step in steps)
+        if cut >= most:
+            # So many messages stay at least: the question stays with its answer.
+            return most - _parts_answer(messages, steps, most)
+    while _parts_answer(messages, steps, cut):
+        cut += 1
     return cut
+
+
+def _parts_answer(messages: Sequence[Msg], steps: Sequence[Step], cut: int) -> bool:
+    """True where this cut stands between a question, but the newest, and an answer without calls."""
+    if not 0 < cut < len(steps) or messages[steps[cut].message_index].role == "user":
+        return False
+    question = steps[cut - 1].message_index
+    if messages[question].role != "user" or all(message.role != "user" for message in messages[question + 1 :]):
+        return False
+    turn = next((at for at in range(cut, len(steps)) if messages[steps[at].message_index].role == "user"), len(steps))
+    return not any(_has_call(messages, step) for step in steps[cut:turn])
+
+
+def _has_call(messages: Sequence[Msg], step: Step) -> bool:
+    blocks = messages[step.message_index].content[step.start : step.stop]
+    return any(isinstance(block, ToolCallBlock) for block in blocks)
 
 
 def _step_tokens(messages: Sequence[Msg], step: Step, counter: TokenCounter) -> int:

@@ -58,6 +58,18 @@ def test_the_oldest_go_first() -> None:
     assert (len(found.older), found.kept_turns, found.turn_prefix, found.is_valid) == (16, 2, (), True)
 
 
+def test_no_cut_parts_an_answer_from_its_question_in_a_turn_without_calls() -> None:
+    messages = chat(10)
+    for keep_tokens in range(0, 700, 7):
+        found = parts(messages, keep_tokens)
+        kept = found.kept[0].role
+        assert (kept, len(found.older) % 2) == ("user", 0), keep_tokens
+    for keep_messages in range(1, 9):
+        found = parts(messages, 1, policy(16_000, keep_recent_messages=keep_messages))
+        assert len(found.kept) in (keep_messages, keep_messages + 1)
+        assert found.kept[0].role == "user"
+
+
 def test_the_newest_question_stays_when_nothing_fits() -> None:
     found = parts(chat(3), 0)
     assert ids(found.kept) == ["u2.t", "s2"]

@@ -9,8 +9,9 @@ from assistant.compaction.budget import level_within
 from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.file_tracking import FileLists, write_file_lists
 from assistant.compaction.summary.identifiers import missing_identifiers
-from assistant.compaction.summary.quoted_history import shorten_for_reading
+from assistant.compaction.summary.quoted_history import fence_safe, shorten_for_reading
 from assistant.compaction.summary.sections import USER_MESSAGES_KEY, FilledSection, Section, write_sections
+from assistant.compaction.summary.standing_orders import missing_orders
 from assistant.compaction.summary.user_messages import entries_of, write_user_messages
 from assistant.config.prompts import render
 from assistant.config.words import Language
@@ -19,6 +20,8 @@ from assistant.messages.tokens import TokenCounter
 _FILES_RATIO = 0.3
 _USER_MESSAGES_RATIO = 0.5
 _IDENTIFIERS_RATIO = 0.1
+_ORDERS_RATIO = 0.1
+_ORDER_SECTIONS = ("constraints", "concepts")
 _IDENTIFIER_SECTIONS = ("context", "concepts")
 _TRIM_ATTEMPTS = 8
 
@@ -33,6 +36,8 @@ class DocumentParts:
     previous_user_section: str
     previous_text: str
     files: FileLists
+    orders: tuple[str, ...] = ()
+    """What the person told the assistant to do from now on, word for word, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,15 @@ def write_document(parts: DocumentParts, cap_tokens: int, counter: TokenCounter,
         if section.key != USER_MESSAGES_KEY
     ]
     sections = trim_sections(others, filled.left_tokens, counter, language)
+    if listed := _order_lines(missing_orders(parts.orders, write_sections(sections)), cap_tokens, counter, language):
+        sections = _with_lines(sections, listed, parts.asked, _ORDER_SECTIONS)
     if filled.said is not None:
         sections = _put(sections, filled.said, parts.asked)
     body = write_sections(sections)
     named = missing_identifiers(parts.previous_text, f"{body}\n{filled.files}")
     line = _identifier_line(named, filled.identifier_tokens, counter, language)
     if line:
-        body = write_sections(_with_identifiers(sections, line, parts.asked))
+        body = write_sections(_with_lines(sections, line, parts.asked, _IDENTIFIER_SECTIONS))
     return "\n\n".join(part for part in (body, filled.files) if part)
 
 
@@ -75,7 +82,9 @@ def _fill(parts: DocumentParts, cap_tokens: int, counter: TokenCounter, language
     files = _write_files(parts.files, round(cap_tokens * (_FILES_RATIO if said is None else _FILES_RATIO / 2)), counter)
     identifier_tokens = round(cap_tokens * _IDENTIFIERS_RATIO) if parts.previous_text else 0
     said_tokens = 0 if said is None else counter.text(write_sections([said])) + 2
-    return _Filled(said, files, identifier_tokens, cap_tokens - counter.text(files) - identifier_tokens - said_tokens)
+    order_tokens = counter.text(_order_lines(parts.orders, cap_tokens, counter, language)) if parts.orders else 0
+    filled_tokens = counter.text(files) + identifier_tokens + said_tokens + order_tokens
+    return _Filled(said, files, identifier_tokens, cap_tokens - filled_tokens)
 
 
 def trim_sections(
@@ -152,8 +161,20 @@ def _without_identifier_lines(body: str, language: Language) -> str:
     return "\n".join(line for line in body.split("\n") if not line.startswith(start)).strip("\n")
 
 
-def _with_identifiers(sections: Sequence[FilledSection], line: str, asked: Sequence[Section]) -> list[FilledSection]:
-    home = next(section for section in asked if section.key in _IDENTIFIER_SECTIONS)
+def _order_lines(orders: Sequence[str], cap_tokens: int, counter: TokenCounter, language: Language) -> str:
+    """The newest orders that a share of the cap holds, as lines."""
+    for start in range(len(orders)):
+        listed = render("summary_orders", language, orders=[fence_safe(order) for order in orders[start:]])
+        if counter.text(listed) <= round(cap_tokens * _ORDERS_RATIO):
+            return listed
+    return ""
+
+
+def _with_lines(
+    sections: Sequence[FilledSection], line: str, asked: Sequence[Section], homes: Sequence[str]
+) -> list[FilledSection]:
+    """The sections with a line behind what the first of these homes holds."""
+    home = next(section for section in asked if section.key in homes)
     body = next((section.body for section in sections if section.key == home.key), "")
     filled = FilledSection(home.key, home.title, f"{body}\n\n{line}".strip())
     return _put(list(sections), filled, asked)
