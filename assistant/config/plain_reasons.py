@@ -8,7 +8,7 @@ import sqlite3
 import ssl
 from collections.abc import Iterator
 from socket import gaierror
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
@@ -199,9 +199,13 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     seen: BaseException | None = error
     while seen is not None and seen not in chain:
         chain.append(seen)
-        if isinstance(seen, BaseExceptionGroup):
+        if _is_group(seen):
             seen = seen.exceptions[0]
         else:
             # What is raised `from None` hides what came before.
             seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
     return reversed(chain)
+
+
+def _is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
+    return isinstance(error, BaseExceptionGroup)

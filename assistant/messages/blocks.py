@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, cast
 
+from agentscope import message as library
 from agentscope.message import (
-    AssistantMsg,
     Base64Source,
     DataBlock,
     HintBlock,
     Msg,
-    SystemMsg,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
@@ -25,10 +24,10 @@ from agentscope.message import (
     ToolResultBlock,
     ToolResultState,
     URLSource,
-    UserMsg,
 )
 
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_object
 
 __all__ = [
     "AssistantMsg",
@@ -38,6 +37,7 @@ __all__ = [
     "BlockKind",
     "DataBlock",
     "HintBlock",
+    "MessageMaker",
     "Msg",
     "PlacedBlock",
     "Step",
@@ -66,6 +66,28 @@ __all__ = [
 
 Block = TextBlock | ThinkingBlock | HintBlock | ToolCallBlock | ToolResultBlock | DataBlock
 BlockKind = Literal["text", "thinking", "hint", "tool_call", "tool_result", "data"]
+
+
+class MessageMaker(Protocol):
+    """Makes a message of one role out of a text or of blocks."""
+
+    def __call__(
+        self,
+        name: str,
+        content: str | Sequence[Block],
+        metadata: dict[str, object] | None = None,
+        created_at: str | None = None,
+        *,
+        id: str | None = None,
+    ) -> Msg:
+        """The message; it names and dates itself where that is not said."""
+        ...
+
+
+# AgentScope does not say what is in the metadata of a message.
+UserMsg = cast(MessageMaker, library.UserMsg)  # pyright: ignore[reportUnknownMemberType]
+AssistantMsg = cast(MessageMaker, library.AssistantMsg)  # pyright: ignore[reportUnknownMemberType]
+SystemMsg = cast(MessageMaker, library.SystemMsg)  # pyright: ignore[reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +224,7 @@ def parse_object(text: str) -> dict[str, object] | None:
         value = parse_json(text)
     except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if is_object(value) else None
 
 
 def _join(parts: Sequence[TextBlock | DataBlock]) -> str:

@@ -152,7 +152,7 @@ class TokenCounter:
 class _Tally:
     """The running total of one conversation: its list, how much of it is counted for good, and what that came to."""
 
-    messages: list[Msg] = field(default_factory=list)
+    messages: list[Msg] = field(default_factory=list[Msg])
     settled: int = 0
     settled_tokens: int = 0
     last_settled: Msg | None = None

@@ -13,6 +13,7 @@ from assistant.config.words import say
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError, PalimpsestError
 from assistant.models.connection_failures import explain_connection_error
 from assistant.models.proxies import proxy_of
+from assistant.text.json_values import is_object
 
 ProviderFailure = (openai.OpenAIError, httpx.HTTPError)
 """What the provider classes raise when no answer comes."""
@@ -121,8 +122,9 @@ def _explain_status(error: openai.APIStatusError, where: str, quote: str) -> str
 def _quote(error: BaseException, secret: str) -> str:
     text = error.message if isinstance(error, openai.APIError) else str(error)
     body = error.body if isinstance(error, openai.APIError) else None
-    if isinstance(body, dict) and isinstance(body.get("message"), str):
-        text = body["message"]
+    said = body.get("message") if is_object(body) else None
+    if isinstance(said, str):
+        text = said
     if secret:
         text = text.replace(secret, "…")
     text = " ".join(_SECRET.sub("…", text).split())

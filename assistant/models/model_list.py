@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from assistant.text.json_values import is_list, is_object
+
 Row = dict[str, object]
 
 _LIST_FIELDS = ("data", "models", "items", "result", "results", "model_list", "endpoints", "resources")
@@ -61,24 +63,24 @@ def is_chat_name(name: str) -> bool:
 
 def chats_by_capabilities(capabilities: object) -> bool:
     """False where a server says what a model can do, and to chat is not among it."""
-    if isinstance(capabilities, dict):
+    if is_object(capabilities):
         chats = [is_able for name, is_able in capabilities.items() if _CHAT_KINDS.search(str(name))]
         if chats and not any(is_able is True for is_able in chats):
             return False
         capabilities = [name for name, is_able in capabilities.items() if is_able is True]
-    words = [word for word in capabilities if isinstance(word, str)] if isinstance(capabilities, list) else []
+    words = [word for word in capabilities if isinstance(word, str)] if is_list(capabilities) else []
     is_other = any(_OTHER_KINDS.search(word) for word in words)
     return not is_other or any(_CHAT_KINDS.search(word) for word in words)
 
 
 def _rows(body: object) -> list[Row] | None:
-    if isinstance(body, list):
+    if is_list(body):
         return [_row(item) for item in body]
-    if not isinstance(body, dict):
+    if not is_object(body):
         return None
     for field in _LIST_FIELDS:
         match body.get(field):
-            case list() as items:
+            case items if is_list(items):
                 return [_row(item) for item in items]
             case dict() as items if field in ("data", "models", "result"):
                 inner = _rows(items)
@@ -93,7 +95,7 @@ def _rows(body: object) -> list[Row] | None:
 def _row(item: object) -> Row:
     if isinstance(item, str):
         return {"id": item}
-    return dict(item) if isinstance(item, dict) else {}
+    return dict(item) if is_object(item) else {}
 
 
 def _name(row: Mapping[str, object]) -> str:
@@ -120,20 +122,20 @@ def _chats(row: Mapping[str, object]) -> bool:
     if methods and not any(method.lower().endswith("generatecontent") for method in methods):
         return False
     architecture = row.get("architecture")
-    modalities = architecture if isinstance(architecture, dict) else row
+    modalities = architecture if is_object(architecture) else row
     outputs = _words(modalities.get("output_modalities")) or _words(row.get("supported_output_modalities"))
     return (not outputs or "text" in outputs) and chats_by_capabilities(row.get("capabilities"))
 
 
 def _words(value: object) -> list[str]:
     """The words of a field that is one or a list of them, or of things with names."""
-    if isinstance(value, dict):
+    if is_object(value):
         value = [value.get("name") or value.get("id")]
     if isinstance(value, str):
         return [value]
-    items = value if isinstance(value, list) else []
+    items = value if is_list(value) else []
     return [word for item in items for word in ([item] if isinstance(item, str) else _words(_named(item)))]
 
 
 def _named(item: object) -> object:
-    return (item.get("name") or item.get("id")) if isinstance(item, dict) else None
+    return (item.get("name") or item.get("id")) if is_object(item) else None

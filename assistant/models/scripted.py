@@ -14,6 +14,7 @@ from agentscope.tool import ToolChoice
 
 from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock
 from assistant.models.providers.carried_notes import AnswerNotes, notes_chunk
+from assistant.text.json_values import is_object
 
 ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
 
@@ -94,7 +95,8 @@ class ScriptedModel(ChatModelBase):
         reply = await _reply_of(self._steps[len(self.requests) - 1], copies)
         if reply and isinstance(reply[0], Exception):
             raise reply[0]
-        input_tokens = round(await self.count_tokens(messages, tools) * self._usage_factor)
+        counted = self.count_tokens(messages, tools)  # pyright: ignore[reportUnknownMemberType] - their `list[dict]`
+        input_tokens = round(await counted * self._usage_factor)
         return self._stream(reply, input_tokens)
 
     async def _stream(self, reply: Reply, input_tokens: int) -> AsyncGenerator[ChatResponse, None]:
@@ -147,4 +149,4 @@ def _parts(text: str, chars: int) -> list[str]:
 
 def _tool_name(tool: dict[str, object]) -> str:
     function = tool.get("function")
-    return str(function.get("name")) if isinstance(function, dict) else ""
+    return str(function.get("name")) if is_object(function) else ""

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from assistant.models.model_list import chat_rows, chats_by_capabilities
+from assistant.text.json_values import is_list, is_object
 
 _SIZE = re.compile(r"(?<![a-z0-9.])[ae]?(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
@@ -88,7 +89,7 @@ def size_in_name(name: str) -> float | None:
 
 def _read_row(name: str, row: dict[str, object]) -> ListedModel:
     meta = row.get("meta")
-    meta = meta if isinstance(meta, dict) else {}
+    meta = meta if is_object(meta) else {}
     parameters = _number(meta, "n_params")
     return ListedModel(
         name=name,
@@ -99,7 +100,7 @@ def _read_row(name: str, row: dict[str, object]) -> ListedModel:
 
 async def _read_llama_server(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
     settings = (await _fetch(client, f"{root}/props")).get("default_generation_settings")
-    return ListedModel(name, _number(settings, "n_ctx") if isinstance(settings, dict) else None)
+    return ListedModel(name, _number(settings, "n_ctx") if is_object(settings) else None)
 
 
 async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
@@ -118,21 +119,22 @@ async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Liste
     if not shown:
         return ListedModel(name)
     details = shown.get("details")
-    size = size_in_name(str(details.get("parameter_size", ""))) if isinstance(details, dict) else None
+    size = size_in_name(str(details.get("parameter_size", ""))) if is_object(details) else None
     calls_tools = _has_tool_use(shown, "tools")
     is_for_chat = chats_by_capabilities(shown.get("capabilities"))
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
         return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat)
     loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
-    rows = [row for row in loaded if isinstance(row, dict)] if isinstance(loaded, list) else []
-    mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), {})
+    rows = [row for row in loaded if is_object(row)] if is_list(loaded) else []
+    nothing: dict[str, object] = {}
+    mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), nothing)
     return ListedModel(name, _number(mine, "context_length"), size, calls_tools, is_for_chat)
 
 
 def _has_tool_use(row: dict[str, object], word: str) -> bool | None:
     """Whether the capabilities a server lists have `word`; None where it lists none."""
     capabilities = row.get("capabilities")
-    return word in capabilities if isinstance(capabilities, list) and capabilities else None
+    return word in capabilities if is_list(capabilities) and capabilities else None
 
 
 async def _fetch(client: httpx.AsyncClient, url: str, post: dict[str, str] | None = None) -> dict[str, object]:
@@ -142,7 +144,7 @@ async def _fetch(client: httpx.AsyncClient, url: str, post: dict[str, str] | Non
         body: object = response.json() if response.is_success else None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return {}
-    return body if isinstance(body, dict) else {}
+    return body if is_object(body) else {}
 
 
 def _number(row: dict[str, object], *names: str) -> int | None:

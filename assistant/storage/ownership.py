@@ -17,6 +17,7 @@ from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.storage.atomic_io import lock_path, read_plain_file, replace_text
 from assistant.storage.workspace import Workspace
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_object
 
 # Long enough to outlast `current_owner`, which holds the lock for a moment only.
 _WAIT_SECONDS = 0.3
@@ -91,7 +92,7 @@ def _read_owner(path: Path) -> Owner:
         values = parse_json(read_plain_file(path))
     except (OSError, ValueError):
         values = None
-    if not isinstance(values, dict):
+    if not is_object(values):
         return Owner(None, None)
     pid, address = values.get("pid"), values.get("address")
     return Owner(pid if isinstance(pid, int) else None, address if isinstance(address, str) else None)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_list, is_object
 
 # No reader of these fields expects prose, and a changed one would lead nowhere.
 _NO_TEXTS = frozenset(
@@ -20,10 +21,10 @@ def texts_of(value: object) -> Iterator[str]:
         case str():
             inner = _inner(value)
             yield from [value] if inner is None else texts_of(inner)
-        case list():
+        case _ if is_list(value):
             for part in value:
                 yield from texts_of(part)
-        case dict():
+        case _ if is_object(value):
             for name, part in value.items():
                 if is_text_field(name):
                     yield from texts_of(part)
@@ -40,9 +41,9 @@ def map_texts(value: object, change: Callable[[str], str], *, reads_inner: bool 
                 return change(value)
             changed = map_texts(inner, change)
             return value if changed == inner else json.dumps(changed, ensure_ascii=False)
-        case list():
+        case _ if is_list(value):
             return [map_texts(part, change, reads_inner=reads_inner) for part in value]
-        case dict():
+        case _ if is_object(value):
             return {
                 name: map_texts(part, change, reads_inner=reads_inner) if is_text_field(name) else part
                 for name, part in value.items()
@@ -64,4 +65,4 @@ def _inner(text: str) -> dict[str, object] | list[object] | None:
         value = parse_json(text)
     except ValueError:
         return None
-    return value if isinstance(value, dict | list) else None
+    return value if is_object(value) or is_list(value) else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assistant.messages.blocks import Msg, ToolCallBlock, ToolResultBlock, call_arguments, result_text
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_list, is_object
 
 MAX_PATHS = 200
 """Newest paths kept of each list."""
@@ -98,9 +99,9 @@ def _new_files(text: str) -> Iterable[str]:
         value = parse_json(text)
     except ValueError:
         return
-    listed = value.get("new_files") if isinstance(value, dict) else None
-    for entry in listed if isinstance(listed, list) else []:
-        name = entry.get("filename") if isinstance(entry, dict) else None
+    listed = value.get("new_files") if is_object(value) else None
+    for entry in listed if is_list(listed) else []:
+        name = entry.get("filename") if is_object(entry) else None
         if isinstance(name, str):
             yield name
 

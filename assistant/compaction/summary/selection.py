@@ -34,11 +34,11 @@ def choose_newest(sizes: Sequence[int], max_size: int) -> list[int]:
 
 
 def _spread(places: Sequence[int], sizes: Sequence[int], max_size: int) -> list[int]:
-    count = len(places)
+    count: int = len(places)
     while count:
         # Counted from the end, so that the newest is always one of them.
         taken = [places[-1 - step * len(places) // count] for step in range(count)]
-        size = sum(sizes[place] for place in taken)
+        size: int = sum(sizes[place] for place in taken)
         if size <= max_size:
             return taken
         count = min(count - 1, count * max(0, max_size) // size)

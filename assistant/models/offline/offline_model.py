@@ -20,6 +20,7 @@ from assistant.models.offline.offline_requests import Whose, read_request
 from assistant.models.offline.offline_tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.replies import next_move
 from assistant.models.providers.call_ids import fresh_call_id
+from assistant.text.json_values import is_list, is_object
 from assistant.text.labels import is_filled
 
 OFFLINE_NAME = "offline"
@@ -113,13 +114,13 @@ def _outcomes(messages: Sequence[Msg]) -> list[ToolOutcome]:
 
 def _read_tool(tool: dict[str, object]) -> OfferedTool:
     function = tool.get("function")
-    if not isinstance(function, dict):
+    if not is_object(function):
         return OfferedTool("")
     parameters = function.get("parameters")
-    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    properties = parameters.get("properties") if is_object(parameters) else None
     choices = {
-        str(name): tuple(str(value) for value in schema["enum"])
-        for name, schema in (properties.items() if isinstance(properties, dict) else ())
-        if isinstance(schema, dict) and isinstance(schema.get("enum"), list)
+        name: tuple(map(str, values))
+        for name, schema in (properties.items() if is_object(properties) else ())
+        if is_object(schema) and is_list(values := schema.get("enum"))
     }
     return OfferedTool(str(function.get("name")), choices)

@@ -14,6 +14,7 @@ from agentscope.model import ChatResponse
 
 from assistant.messages.blocks import Msg, ThinkingBlock, ToolCallBlock, ToolResultBlock
 from assistant.models.providers.chunk_stream import CheckedStream
+from assistant.text.json_values import is_list, is_object
 
 WireMessage = dict[str, object]
 _ORIGIN, _FIELD, _CALLS, _MESSAGE = "origin", "thought_field", "call_extras", "message_extras"
@@ -87,19 +88,19 @@ def _remember(step: _Step, block: ThinkingBlock, origin: str) -> None:
     name, calls, message = extras.get(_FIELD), extras.get(_CALLS), extras.get(_MESSAGE)
     if isinstance(name, str) and name and block.thinking:
         step.thoughts[name] = step.thoughts.get(name, "") + block.thinking
-    if isinstance(calls, dict):
-        step.calls |= {str(call): value for call, value in calls.items() if isinstance(value, dict)}
-    if isinstance(message, dict):
+    if is_object(calls):
+        step.calls |= {str(call): value for call, value in calls.items() if is_object(value)}
+    if is_object(message):
         step.message |= message
 
 
 def _with_step(message: WireMessage, steps: Mapping[str, _Step]) -> WireMessage:
     calls = message.get("tool_calls")
-    if not isinstance(calls, list):
+    if not is_list(calls):
         return message
-    ids = [str(call.get("id")) for call in calls if isinstance(call, dict)]
+    ids = [str(call.get("id")) for call in calls if is_object(call)]
     step = next((steps[call_id] for call_id in ids if call_id in steps), None)
     if step is None:
         return message
-    restored = [{**call, **step.calls.get(str(call.get("id")), {})} for call in calls if isinstance(call, dict)]
+    restored = [{**call, **step.calls.get(str(call.get("id")), {})} for call in calls if is_object(call)]
     return {**message, **step.message, **step.thoughts, "tool_calls": restored}

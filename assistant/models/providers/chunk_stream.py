@@ -14,6 +14,7 @@ from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.tokens import TokenCounter
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.wire.regular_response import RETRACTION_FIELD, summary_of
+from assistant.text.json_values import is_list, is_object
 
 # Why an answer ended, where it is the output limit: OpenAI's own word, and what gateways to others leave as it was.
 _LIMIT_REASONS = ("length", "max_tokens")
@@ -82,11 +83,11 @@ class CheckedStream:
     def _read_summary(self, summary: Mapping[str, object]) -> None:
         name, message, calls = (summary.get(field) for field in ("thought_field", "message", "calls"))
         unread = summary.get("unread")
-        self.unread = tuple(map(str, unread)) if isinstance(unread, list) else self.unread
+        self.unread = tuple(map(str, unread)) if is_list(unread) else self.unread
         self.begins_in_thought = self.begins_in_thought or summary.get("begins_in_thought") is True
         self.thought_field = name if isinstance(name, str) else self.thought_field
-        self.message_extras = message if isinstance(message, dict) else self.message_extras
-        self._extras_by_place = calls if isinstance(calls, list) else self._extras_by_place
+        self.message_extras = message if is_object(message) else self.message_extras
+        self._extras_by_place = calls if is_list(calls) else self._extras_by_place
 
 
 def _mend(chunk: ChatCompletionChunk) -> None:

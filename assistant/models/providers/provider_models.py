@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -76,8 +77,8 @@ class CompatibleModel(ChatModelBase):
     ) -> Chunks:
         # An empty list of tools is refused, and so is a choice without tools.
         choice = tool_choice if tools else None
-        # The class behind this one has it.
-        request: Request = super()._call_api  # pyright: ignore[reportAbstractUsage]
+        # The class behind this one has it; AgentScope does not say what is in a tool.
+        request = cast(Request, super()._call_api)  # pyright: ignore[reportAbstractUsage, reportUnknownMemberType]
 
         async def ask() -> Answer:
             sent = put_back(await self.formatter.format(messages), messages, self._line.origin)
@@ -87,8 +88,9 @@ class CompatibleModel(ChatModelBase):
 
     def _parse_stream_response(self, start_datetime: datetime, response: AsyncStream[ChatCompletionChunk]) -> Chunks:
         checked = CheckedStream(response, self._line.call_ids, self._line.max_reply_tokens)
-        parsed: Chunks = super()._parse_stream_response(start_datetime, checked)  # type: ignore[misc]
-        return self._line.noted(parsed, checked)
+        # Every class that may be behind this one has it, their common base has not.
+        parse = cast(Callable[[datetime, CheckedStream], Chunks], getattr(super(), "_parse_stream_response"))  # noqa: B009
+        return self._line.noted(parse(start_datetime, checked), checked)
 
 
 class OpenAICompatibleModel(CompatibleModel, OpenAIChatModel):

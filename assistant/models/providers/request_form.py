@@ -9,6 +9,7 @@ from agentscope.formatter import DashScopeChatFormatter, OpenAIChatFormatter
 from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Msg, parse_object
 from assistant.models.providers.links import with_links_as_words
+from assistant.text.json_values import is_list, is_object
 
 WireMessage = dict[str, object]
 """A message as JSON, as AgentScope's formatters make it."""
@@ -52,7 +53,7 @@ def with_messages(arguments: Mapping[str, object], messages: Sequence[WireMessag
     long conversation, and for nothing, since they are of that form. What is sent is the same, byte for byte.
     """
     given = arguments.get("extra_body")
-    body = given if isinstance(given, Mapping) else {}
+    body = given if is_object(given) else {}
     return {**arguments, "extra_body": {**body, "messages": list(messages)}}
 
 
@@ -65,8 +66,8 @@ def _tidy(message: WireMessage) -> WireMessage | None:
     tidied.pop("name", None)
     tidied["content"] = content
     calls = tidied.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        tidied["tool_calls"] = [_tidy_call(call) for call in calls if isinstance(call, dict)]
+    if is_list(calls) and calls:
+        tidied["tool_calls"] = [_tidy_call(call) for call in calls if is_object(call)]
         return tidied
     return tidied if content else None
 
@@ -75,9 +76,9 @@ def _tidy_content(content: object) -> object:
     """A string where there is only text, None where there is nothing."""
     if isinstance(content, str):
         return content if content.strip() else None
-    if not isinstance(content, list):
+    if not is_list(content):
         return None
-    parts = [part for part in content if isinstance(part, dict) and not _is_empty_text(part)]
+    parts = [part for part in content if is_object(part) and not _is_empty_text(part)]
     if all(part.get("type") == "text" for part in parts):
         return "\n".join(str(part.get("text")) for part in parts) or None
     return parts
@@ -89,7 +90,7 @@ def _is_empty_text(part: dict[str, object]) -> bool:
 
 def _tidy_call(call: dict[str, object]) -> dict[str, object]:
     function = call.get("function")
-    if not isinstance(function, dict):
+    if not is_object(function):
         return call
-    is_object = parse_object(str(function.get("arguments") or "")) is not None
-    return call if is_object else {**call, "function": {**function, "arguments": "{}"}}
+    is_readable = parse_object(str(function.get("arguments") or "")) is not None
+    return call if is_readable else {**call, "function": {**function, "arguments": "{}"}}

@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from assistant.text.json_values import is_object
+
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)\n?\s*(?:```)?", re.DOTALL)
 _LEFT_OVER = re.compile(r"(?:[\s;,\]})>`]|</?[\w:｜▁-]+>|<[|｜][^|｜]*[|｜]>)*")
 _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(\s*[}\]])', re.DOTALL)
@@ -22,7 +24,7 @@ def arguments_text(pieces: Sequence[object]) -> str:
     repeated at the end or with each piece, quotes of Python instead of JSON's.
     """
     texts = [piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False) for piece in pieces]
-    objects = [piece for piece in pieces if isinstance(piece, dict)]
+    objects = [piece for piece in pieces if is_object(piece)]
     if objects and len(objects) == len(pieces):
         merged: dict[object, object] = {}
         for piece in objects:
@@ -44,7 +46,7 @@ def as_object(text: str) -> str | None:
         return "{}"
     for _ in range(3):
         value = decoded(stripped)
-        if isinstance(value, dict):
+        if is_object(value):
             # What came as proper JSON is kept to the letter.
             return stripped if _is_strict(stripped) else json.dumps(value, ensure_ascii=False)
         if not isinstance(value, str):
@@ -86,19 +88,14 @@ def unwrapped(text: str, schema: Mapping[str, object], name: str) -> str:
     """The arguments without another call around them, where the tool knows none of the outer names."""
     properties = schema.get("properties")
     value = decoded(text)
-    if (
-        not isinstance(properties, dict)
-        or not isinstance(value, dict)
-        or not value
-        or value.keys() <= properties.keys()
-    ):
+    if not is_object(properties) or not is_object(value) or not value or value.keys() <= properties.keys():
         return text
     wrapper = next((key for key in (*_WRAPPERS, name) if key in value and key not in properties), None)
     if wrapper is None or not value.keys() <= {*_BESIDE_WRAPPED, name}:
         return text
     inner = value[wrapper]
     inner = decoded(inner) if isinstance(inner, str) else inner
-    if not isinstance(inner, dict) or not inner.keys() <= properties.keys():
+    if not is_object(inner) or not inner.keys() <= properties.keys():
         return text
     return json.dumps(inner, ensure_ascii=False)
 

@@ -17,6 +17,7 @@ from assistant.messages.blocks import parse_object
 from assistant.models.wire.argument_text import decoded, objects_in
 from assistant.models.wire.wire_calls import tool_meant
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_list, is_object
 
 Schemas = Mapping[str, Mapping[str, object]]
 """The parameters of each tool on offer, by name."""
@@ -223,10 +224,10 @@ def _calls_of_values(values: Iterable[object], schemas: Schemas) -> list[Written
     """The calls that values are, one each or a list of them; empty where one is none."""
     calls: list[WrittenCall] = []
     for value in values:
-        if isinstance(value, dict):
-            listed = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
+        if is_object(value):
+            listed = next((value[name] for name in _LISTS if is_list(value.get(name))), None)
             value = value if listed is None else listed
-        for item in value if isinstance(value, list) else [value]:
+        for item in value if is_list(value) else [value]:
             call = _call_of(item, schemas)
             if call is None:
                 return []
@@ -235,19 +236,20 @@ def _calls_of_values(values: Iterable[object], schemas: Schemas) -> list[Written
 
 
 def _call_of(value: object, schemas: Schemas) -> WrittenCall | None:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
     inner = value.get("function")
-    if isinstance(inner, dict):
+    if is_object(inner):
         value = inner
     name = next((value[field] for field in _NAMES if value.get(field)), None)
-    arguments = next((value[field] for field in _ARGUMENTS if field in value), {})
+    nothing: dict[str, object] = {}
+    arguments: object = next((value[field] for field in _ARGUMENTS if field in value), nothing)
     if name is None and len(value) == 1:
         # The name itself in place of a field for it.
         ((name, arguments),) = value.items()
     if isinstance(arguments, str):
         arguments = parse_object(arguments) if arguments.strip() else {}
-    if not isinstance(name, str) or not isinstance(arguments, dict):
+    if not isinstance(name, str) or not is_object(arguments):
         return None
     fitting = fitting_call(name, arguments, schemas)
     return fitting[0] if fitting else None
@@ -279,7 +281,7 @@ def _first_object(text: str) -> dict[str, object] | None:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text.strip())
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if is_object(value) else None
 
 
 def _object_or_nothing(body: str) -> dict[str, object] | None:
@@ -316,8 +318,8 @@ def _parameters(body: str, pattern: re.Pattern[str], name: str, schemas: Schemas
 def _typed(value: str, name: str, key: str, schemas: Schemas) -> object:
     """The text of a parameter as the type its tool asks for; text where the tool asks for text."""
     properties = schemas.get(tool_meant(name, schemas), {}).get("properties")
-    wanted = properties.get(key) if isinstance(properties, dict) else None
-    kinds = _kinds_of(wanted) if isinstance(wanted, dict) else set[str]()
+    wanted = properties.get(key) if is_object(properties) else None
+    kinds = _kinds_of(wanted) if is_object(wanted) else set[str]()
     if not kinds or "string" in kinds:
         return value
     try:
@@ -328,9 +330,9 @@ def _typed(value: str, name: str, key: str, schemas: Schemas) -> object:
 
 def _kinds_of(schema: Mapping[str, object]) -> set[str]:
     kind, choices = schema.get("type"), schema.get("anyOf")
-    kinds = {kind} if isinstance(kind, str) else set(kind) if isinstance(kind, list) else set[str]()
-    for choice in choices if isinstance(choices, list) else []:
-        kinds |= _kinds_of(choice) if isinstance(choice, dict) else set[str]()
+    kinds = {kind} if isinstance(kind, str) else set(kind) if is_list(kind) else set[str]()
+    for choice in choices if is_list(choices) else []:
+        kinds |= _kinds_of(choice) if is_object(choice) else set[str]()
     return {str(one) for one in kinds}
 
 
@@ -352,6 +354,6 @@ def fitting_call(name: str, arguments: dict[str, object] | None, schemas: Schema
     if schema is None or arguments is None:
         return []
     required, known = schema.get("required"), schema.get("properties")
-    names = set(required) if isinstance(required, list) else set[object]()
-    fits = names <= arguments.keys() and (not isinstance(known, dict) or arguments.keys() <= known.keys())
+    names = set(required) if is_list(required) else set[object]()
+    fits = names <= arguments.keys() and (not is_object(known) or arguments.keys() <= known.keys())
     return [WrittenCall(known_name, arguments)] if fits else []

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from assistant.text.json_values import is_list, is_object
+
 Value = Mapping[str, object]
 _ANSWER_FIELDS = ("choices", "message", "text", "response", "content", "delta", "candidates", "output", "token")
 _WRAPPERS = ("data", "result", "output", "event", "payload", "body", "response")
@@ -25,7 +27,7 @@ def as_openai(value: Value) -> Value:
             return _candidates(value)
         if "token" in value or "generated_text" in value:
             return _generated(value)
-        if isinstance(value.get("output"), list):
+        if is_list(value.get("output")):
             return _output_items(value)
         inner = _wrapped(value)
         if inner is None:
@@ -39,7 +41,7 @@ def _wrapped(value: Value) -> Value | None:
         return None
     for name in _WRAPPERS:
         inner = value.get(name)
-        if isinstance(inner, dict) and any(field in inner for field in _ANSWER_FIELDS):
+        if is_object(inner) and any(field in inner for field in _ANSWER_FIELDS):
             return inner
     return None
 
@@ -51,7 +53,7 @@ def _chunk(delta: Value, reason: object = None, usage: object = None) -> Value:
 
 def _typed_event(kind: str, value: Value) -> Value | None:  # noqa: C901, PLR0911 - one list of events
     delta = value.get("delta")
-    inner = delta if isinstance(delta, dict) else {}
+    inner = delta if is_object(delta) else {}
     match kind:
         case "content_block_start":
             return _chunk(_block_start(value))
@@ -71,23 +73,23 @@ def _typed_event(kind: str, value: Value) -> Value | None:  # noqa: C901, PLR091
             return _chunk({"reasoning": delta})
         case "response.output_item.done":
             item = value.get("item")
-            is_call = isinstance(item, dict) and item.get("type") == "function_call"
+            is_call = is_object(item) and item.get("type") == "function_call"
             return _chunk({"tool_calls": [item]} if is_call else {})
         case "response.failed":
             failed = value.get("response")
-            return {"error": failed.get("error") or "failed"} if isinstance(failed, dict) else {"error": "failed"}
+            return {"error": failed.get("error") or "failed"} if is_object(failed) else {"error": "failed"}
         case "response.incomplete":
             return _chunk({}, "length", _usage_of(value))
         case "content-delta" | "tool-plan-delta" | "message-end":
             message = inner.get("message")
-            return _chunk(_cohere_delta(message) if isinstance(message, dict) else {}, inner.get("finish_reason"))
+            return _chunk(_cohere_delta(message) if is_object(message) else {}, inner.get("finish_reason"))
         case _:
             return _chunk({}) if kind.startswith("response.") else None
 
 
 def _block_start(value: Value) -> Value:
     block = value.get("content_block")
-    if not isinstance(block, dict):
+    if not is_object(block):
         return {}
     if block.get("type") == "tool_use":
         call = {"index": value.get("index"), "id": block.get("id"), "function": {"name": block.get("name")}}
@@ -110,33 +112,33 @@ def _block_delta(value: Value, delta: Value) -> Value:
 
 def _cohere_delta(message: Value) -> Value:
     content = message.get("content")
-    thought = content.get("thinking") if isinstance(content, dict) else None
+    thought = content.get("thinking") if is_object(content) else None
     return {"reasoning": thought} if thought else {"content": content}
 
 
 def _usage_of(value: Value) -> object:
     response = value.get("response")
-    return response.get("usage") if isinstance(response, dict) else value.get("usage")
+    return response.get("usage") if is_object(response) else value.get("usage")
 
 
 def _candidates(value: Value) -> Value:
     """Gemini's own answer: parts of text, thought and calls."""
     candidates = value.get("candidates")
-    first = candidates[0] if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict) else {}
+    first = candidates[0] if is_list(candidates) and candidates and is_object(candidates[0]) else {}
     content = first.get("content")
-    given = content.get("parts") if isinstance(content, dict) else None
-    parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
+    given = content.get("parts") if is_object(content) else None
+    parts = [part for part in given if is_object(part)] if is_list(given) else []
     calls = [
         {"function": {"name": call.get("name"), "arguments": json.dumps(call.get("args") or {}, ensure_ascii=False)}}
         for part in parts
-        if isinstance(call := part.get("functionCall"), dict)
+        if is_object(call := part.get("functionCall"))
     ]
     delta: dict[str, object] = {
         "content": "".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         "reasoning": "".join(str(part["text"]) for part in parts if "text" in part and part.get("thought")),
     }
     counted = value.get("usageMetadata")
-    usage = counted if isinstance(counted, dict) else {}
+    usage = counted if is_object(counted) else {}
     counts = {"prompt_tokens": usage.get("promptTokenCount"), "completion_tokens": usage.get("candidatesTokenCount")}
     return _chunk(delta | ({"tool_calls": calls} if calls else {}), first.get("finishReason"), counts)
 
@@ -144,8 +146,8 @@ def _candidates(value: Value) -> Value:
 def _generated(value: Value) -> Value:
     """A token of a text-generation server, or all it generated where it streamed none."""
     token, details = value.get("token"), value.get("details")
-    reason = details.get("finish_reason") if isinstance(details, dict) else value.get("finish_reason")
-    if isinstance(token, dict):
+    reason = details.get("finish_reason") if is_object(details) else value.get("finish_reason")
+    if is_object(token):
         text = "" if token.get("special") else token.get("text")
     else:
         text = token if isinstance(token, str) else value.get("generated_text")
@@ -155,7 +157,7 @@ def _generated(value: Value) -> Value:
 def _output_items(value: Value) -> Value:
     """A whole answer of OpenAI's newer protocol."""
     items = value.get("output")
-    known = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    known = [item for item in items if is_object(item)] if is_list(items) else []
     content = [item.get("content") or item.get("summary") for item in known if item.get("type") == "message"]
     thoughts = [item.get("summary") or item.get("content") for item in known if item.get("type") == "reasoning"]
     calls = [item for item in known if item.get("type") == "function_call"]

@@ -25,6 +25,7 @@ from assistant.models.wire.pieces import (
     UnreadPart,
 )
 from assistant.models.wire.server_failures import failure_in, failure_in_choice
+from assistant.text.json_values import is_list, is_object
 
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought", "thoughts")
 _TEXT_FIELDS = ("content", "text", "output_text", "response", "answer")
@@ -59,9 +60,9 @@ def read_payload(value: object, wanted_index: int = 0) -> list[Piece]:
     """What the value says, in order; empty for what says nothing. `wanted_index`: which of several answers is meant."""
     if isinstance(value, str):
         return [ServerFailure(value)] if value.strip() else []
-    if isinstance(value, list):
+    if is_list(value):
         return [piece for item in value for piece in read_payload(item, wanted_index)]
-    if not isinstance(value, dict):
+    if not is_object(value):
         return []
     if failure := failure_in(value):
         return [failure]
@@ -83,7 +84,7 @@ def _is_complete(value: Mapping[str, object]) -> bool:
 
 def other_index(value: object) -> int:
     """The number of the answer in a value that has none numbered 0; 0 for every other value."""
-    choices = _answers(value.get("choices")) if isinstance(value, dict) else []
+    choices = _answers(value.get("choices")) if is_object(value) else []
     indexes = [_index(choice) or 0 for choice in choices]
     return min(indexes, default=0)
 
@@ -92,15 +93,16 @@ def _choice(value: Mapping[str, object], wanted_index: int) -> Mapping[str, obje
     """The answer of the value that is meant; the value itself where it has no list of them."""
     if "choices" not in value:
         return value
+    nothing: dict[str, object] = {}
     answers = _answers(value["choices"])
-    return next((choice for choice in answers if _index(choice) in (wanted_index, None)), {})
+    return next((choice for choice in answers if _index(choice) in (wanted_index, None)), nothing)
 
 
 def _answers(choices: object) -> list[Mapping[str, object]]:
-    if isinstance(choices, dict):
+    if is_object(choices):
         # One answer in place of a list of them, or one under each number.
         choices = list(choices.values()) if choices and all(str(name).isdigit() for name in choices) else [choices]
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+    return [choice for choice in choices if is_object(choice)] if is_list(choices) else []
 
 
 def _index(choice: Mapping[str, object]) -> int | None:
@@ -127,7 +129,7 @@ def _choice_pieces(choice: Mapping[str, object]) -> Iterable[Piece]:
 def _message_of(value: object) -> Mapping[str, object]:
     if isinstance(value, str):
         return {"content": value}
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}
 
 
 def _given(message: Mapping[str, object]) -> dict[str, object]:
@@ -148,7 +150,7 @@ def _message_pieces(message: Mapping[str, object]) -> Iterable[Piece]:
     if isinstance(refusal, str) and refusal:
         yield AnswerText(refusal)
     audio = message.get("audio")
-    if isinstance(audio, dict) and isinstance(audio.get("transcript"), str):
+    if is_object(audio) and isinstance(audio.get("transcript"), str):
         yield AnswerText(str(audio["transcript"]))
     yield from _calls(message)
     extras = {name: message[name] for name in _EXTRA_FIELDS if message.get(name)}
@@ -159,8 +161,8 @@ def _message_pieces(message: Mapping[str, object]) -> Iterable[Piece]:
 def _is_thought(message: Mapping[str, object]) -> bool:
     """True where Google marks all of it as thinking."""
     extra = message.get("extra_content")
-    marks = extra.get("google") if isinstance(extra, dict) else None
-    return isinstance(marks, dict) and marks.get("thought") is True
+    marks = extra.get("google") if is_object(extra) else None
+    return is_object(marks) and marks.get("thought") is True
 
 
 def _thoughts(message: Mapping[str, object]) -> Iterable[Piece]:
@@ -170,7 +172,7 @@ def _thoughts(message: Mapping[str, object]) -> Iterable[Piece]:
             yield ThoughtText(thought, name)
             return
     details = message.get("reasoning_details")
-    if isinstance(details, list) and (thought := _plain_text(details)):
+    if is_list(details) and (thought := _plain_text(details)):
         yield ThoughtText(thought, "reasoning_details")
 
 
@@ -180,10 +182,10 @@ def _content_pieces(content: object) -> Iterable[Piece]:
         case str():
             if content:
                 yield AnswerText(content)
-        case list():
+        case _ if is_list(content):
             for part in content:
                 yield from _content_pieces(part)
-        case dict():
+        case _ if is_object(content):
             yield from _part_pieces(content)
         case _:
             pass
@@ -210,9 +212,9 @@ def _plain_text(value: object) -> str:
     match value:
         case str():
             return value
-        case list():
+        case _ if is_list(value):
             return "".join(_plain_text(item) for item in value)
-        case dict():
+        case _ if is_object(value):
             names = ("text", "thinking", "reasoning", "content", "summary", "refusal", "value", "reasoning_content")
             return next((text for name in names if (text := _plain_text(value.get(name)))), "")
         case _:
@@ -222,22 +224,22 @@ def _plain_text(value: object) -> str:
 def _calls(message: Mapping[str, object]) -> Iterable[CallDelta]:
     given = message.get("tool_calls")
     value = _parsed(given) if isinstance(given, str) else given
-    if isinstance(value, dict) and value and all(str(name).isdigit() for name in value):
+    if is_object(value) and value and all(str(name).isdigit() for name in value):
         value = list(value.values())
-    calls = value if isinstance(value, list) else [value]
+    calls = value if is_list(value) else [value]
     for place, call in enumerate(calls):
-        if isinstance(call, dict):
+        if is_object(call):
             yield _call(call, place if len(calls) > 1 else None)
     older = message.get("function_call")
-    if isinstance(older, dict):
+    if is_object(older):
         yield _call(older, None)
 
 
 def _call(call: Mapping[str, object], place: int | None) -> CallDelta:
     function = call.get("function") or call.get("custom")
-    if isinstance(function, str) and isinstance(read := _parsed(function), dict):
+    if isinstance(function, str) and is_object(read := _parsed(function)):
         function = read
-    inner = function if isinstance(function, dict) else call
+    inner = function if is_object(function) else call
     name = function if isinstance(function, str) else inner.get("name")
     arguments = next((inner[field] for field in _ARGUMENT_FIELDS if inner.get(field) is not None), None)
     index = call.get("index")
@@ -271,16 +273,16 @@ def _end_reason(choice: Mapping[str, object]) -> EndReason | None:
 
 def _usage(value: Mapping[str, object]) -> TokenUsage | None:
     found = value.get("usage") or value.get("x_groq")
-    if isinstance(found, dict) and isinstance(found.get("usage"), dict):
+    if is_object(found) and is_object(found.get("usage")):
         found = found["usage"]
-    counts = found if isinstance(found, dict) else value
+    counts = found if is_object(found) else value
     given = _count(counts, "prompt_tokens", "input_tokens", "prompt_eval_count")
     written = _count(counts, "completion_tokens", "output_tokens", "eval_count")
     # Servers that do not count say 0; no request is empty.
     if not given or written is None:
         return None
     details = counts.get("prompt_tokens_details")
-    nested = _count(details, "cached_tokens") if isinstance(details, dict) else None
+    nested = _count(details, "cached_tokens") if is_object(details) else None
     cached = nested if nested is not None else _count(counts, "prompt_cache_hit_tokens", "cached_tokens")
     return TokenUsage(given, written, cached or 0)
 

@@ -17,6 +17,7 @@ from assistant.models.wire.answer_reader import AnswerReader, AnswerSummary, Rea
 from assistant.models.wire.pieces import AnswerText, ServerFailure, ThoughtText, WholeCall
 from assistant.models.wire.written_calls import schemas_of
 from assistant.models.wire.written_text import Retraction
+from assistant.text.json_values import is_list, is_object
 
 CHAT_PATH = "/chat/completions"
 THOUGHT_FIELD = "reasoning_content"
@@ -112,7 +113,7 @@ def summary_of(extra: dict[str, object] | None) -> dict[str, object]:
     that could not be read; `begins_in_thought`.
     """
     value = (extra or {}).get(SUMMARY_FIELD)
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}
 
 
 def _decoded(response: httpx.Response) -> httpx.Response:
@@ -124,8 +125,8 @@ def _decoded(response: httpx.Response) -> httpx.Response:
 
 def _tools_of(request: httpx.Request) -> list[object]:
     body = json.loads(request.content)
-    tools = body.get("tools") if isinstance(body, dict) else None
-    return tools if isinstance(tools, list) else []
+    tools = body.get("tools") if is_object(body) else None
+    return tools if is_list(tools) else []
 
 
 def _piece_value(piece: RegularPiece) -> dict[str, object]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
 from assistant.config.prompts import language_of, render
+from assistant.text.json_values import is_list, is_object
 
 RequestPart = Literal[
     "stream_options",
@@ -135,14 +136,14 @@ def _has(body: Mapping[str, object], part: RequestPart) -> bool:
         case "missing_thoughts":
             return any(message.get("tool_calls") and "reasoning_content" not in message for message in messages)
         case "pictures":
-            return any(isinstance(message.get("content"), list) for message in messages)
+            return any(is_list(message.get("content")) for message in messages)
         case "alternating_roles":
             return True
 
 
 def _messages(body: Mapping[str, object]) -> list[Mapping[str, object]]:
     messages = body.get("messages")
-    return [message for message in messages if isinstance(message, dict)] if isinstance(messages, list) else []
+    return [message for message in messages if is_object(message)] if is_list(messages) else []
 
 
 def _without_thoughts(message: Mapping[str, object]) -> dict[str, object]:
@@ -156,11 +157,9 @@ def _without_calls(message: Mapping[str, object]) -> dict[str, object]:
     if message.get("role") == "tool":
         return {"role": "user", "content": _rendered("tool_result_in_words", str(content), name=message.get("name"))}
     calls = message.get("tool_calls")
-    if not isinstance(calls, list):
+    if not is_list(calls):
         return dict(message)
-    functions = [
-        call["function"] for call in calls if isinstance(call, dict) and isinstance(call.get("function"), dict)
-    ]
+    functions = [function for call in calls if is_object(call) and is_object(function := call.get("function"))]
     lines = [f"{function.get('name')}({function.get('arguments')})" for function in functions]
     rest = {name: value for name, value in message.items() if name not in ("tool_calls", "content")}
     return {**rest, "content": "\n".join([*([content] if isinstance(content, str) and content else []), *lines])}
@@ -168,11 +167,11 @@ def _without_calls(message: Mapping[str, object]) -> dict[str, object]:
 
 def _in_words(content: object) -> object:
     """The text of the parts, each other part as a sentence that says what was there."""
-    if not isinstance(content, list):
+    if not is_list(content):
         return content
     texts: list[str] = []
     for part in content:
-        if isinstance(part, dict):
+        if is_object(part):
             text, kind = part.get("text"), str(part.get("type"))
             texts.append(text if isinstance(text, str) else _rendered("part_in_words", "", kind=_kind(kind)))
     return "\n".join(texts)

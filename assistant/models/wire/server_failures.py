@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from assistant.models.wire.pieces import ServerFailure
+from assistant.text.json_values import is_list, is_object
 
 BROKEN_ENDS = frozenset(
     {
@@ -49,7 +50,7 @@ def failure_in(value: Mapping[str, object]) -> ServerFailure | None:
         return None
     for name in _ENVELOPES:
         inner = lowered.get(name)
-        if isinstance(inner, dict) and (failure := _in_envelope(inner)):
+        if is_object(inner) and (failure := _in_envelope(inner)):
             return failure
     return None
 
@@ -57,7 +58,7 @@ def failure_in(value: Mapping[str, object]) -> ServerFailure | None:
 def failure_in_choice(choice: Mapping[str, object]) -> ServerFailure | None:
     """The error in place of one answer, or the reason for its end that says it broke off."""
     error = choice.get("error")
-    if isinstance(error, dict | str) and error:
+    if (is_object(error) or isinstance(error, str)) and error:
         return failure_in({"error": error})
     reason = choice.get("finish_reason") or choice.get("finishReason")
     if isinstance(reason, str) and reason.lower() in BROKEN_ENDS:
@@ -67,12 +68,12 @@ def failure_in_choice(choice: Mapping[str, object]) -> ServerFailure | None:
 
 def _own_failure(value: Mapping[str, object]) -> ServerFailure | None:
     error = next((value[name] for name in _ERROR_FIELDS if value.get(name)), None)
-    if isinstance(error, list):
+    if is_list(error):
         error = error[0] if error else None
     status = _status(value)
     if isinstance(error, str):
         return ServerFailure(_longer(error, value), status)
-    if isinstance(error, dict):
+    if is_object(error):
         error = {str(name).lower(): item for name, item in error.items()}
         message = _text(error) or json.dumps(error, ensure_ascii=False)
         return ServerFailure(message, _status(error) or status, _code(error))
@@ -108,9 +109,9 @@ def _text(error: Mapping[str, object]) -> str:
         value = error.get(name)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, dict) and (text := _text(value)):
+        if is_object(value) and (text := _text(value)):
             return text
-        if isinstance(value, list) and value:
+        if is_list(value) and value:
             return json.dumps(value, ensure_ascii=False)
     return ""
 

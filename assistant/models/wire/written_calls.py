@@ -18,6 +18,7 @@ from assistant.models.wire.call_forms import (
     calls_in_python,
     calls_in_section,
 )
+from assistant.text.json_values import is_object
 
 _TAGS = ("tool_call", "tool_calls", "toolcall", "tools", "tool_use", "tool_code", "function_call", "function_calls")
 SECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -83,10 +84,10 @@ def schemas_of(tools: Sequence[object]) -> dict[str, Mapping[str, object]]:
     """The parameters of each tool as a request offers them."""
     found: dict[str, Mapping[str, object]] = {}
     for tool in tools:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict):
+        function = tool.get("function") if is_object(tool) else None
+        if is_object(function):
             parameters = function.get("parameters")
-            found[str(function.get("name"))] = parameters if isinstance(parameters, dict) else {}
+            found[str(function.get("name"))] = parameters if is_object(parameters) else {}
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,7 +102,7 @@ class WrittenText:
         self._schemas = schemas
         self._opening = opening
         self._reads_calls = reads_calls and bool(schemas)
-        self._sections = sections_of(schemas) if self._reads_calls else {}
+        self._sections: Mapping[str, tuple[str, ...]] = sections_of(schemas) if self._reads_calls else {}
         self._has_thought = False
         self._is_undecided = opening != "answer"
         self._held: list[str] = []

@@ -58,8 +58,8 @@ class _SessionKeys:
     session_id: str
     start: bytes
     files: FollowedFiles
-    keys: set[BlockKey] = field(default_factory=set)
-    paths: set[Path] = field(default_factory=set)
+    keys: set[BlockKey] = field(default_factory=set[BlockKey])
+    paths: set[Path] = field(default_factory=set[Path])
 
 
 class Journal:

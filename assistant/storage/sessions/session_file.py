@@ -14,6 +14,7 @@ from assistant.messages.blocks import BlockKey, Msg, TextBlock
 from assistant.storage.atomic_io import read_plain_file
 from assistant.text.encoding import encode
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_object
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 SESSION_VERSION = 1
@@ -81,7 +82,7 @@ _KEYS: TypeAdapter[tuple[BlockKey, ...]] = TypeAdapter(tuple[BlockKey, ...])
 
 def session_bytes(session: Session) -> bytes:
     """The session as its file holds it."""
-    values = {
+    values: dict[str, object] = {
         "version": SESSION_VERSION,
         "user_id": session.user_id,
         "session_id": session.session_id,
@@ -134,7 +135,7 @@ def read_head(path: Path) -> SessionHead | None:
             values = parse_json(head + b"}" if found else start + file.read())
     except (OSError, ValueError):
         return None
-    if not isinstance(values, dict) or not isinstance(values.get("session_id"), str) or "version" not in values:
+    if not is_object(values) or not isinstance(values.get("session_id"), str) or "version" not in values:
         return None
     texts = {name: values.get(name) for name in ("user_id", "session_id", "title", "updated_at")}
     return SessionHead(
@@ -146,7 +147,7 @@ def read_head(path: Path) -> SessionHead | None:
 def retitled(content: bytes, title: str) -> bytes:
     """The content of a session file with another title and nothing else changed."""
     values = parse_json(content)
-    assert isinstance(values, dict)
+    assert is_object(values)
     return encode(json.dumps(values | {"title": title}, ensure_ascii=False, separators=(",", ":")))
 
 

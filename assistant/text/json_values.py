@@ -1,0 +1,19 @@
+"""What parsed JSON is: whether a value is an object or a list, in types that say so (pure)."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+JsonObject = dict[str, object]
+"""An object of JSON: names are texts, values are looked at before they are used."""
+JsonList = list[object]
+
+
+def is_object(value: object) -> TypeGuard[JsonObject]:
+    """True for an object of JSON."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[JsonList]:
+    """True for a list of JSON."""
+    return isinstance(value, list)
