@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from agentscope.state import AgentState
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
@@ -52,6 +52,7 @@ from assistant.storage.workspace import Workspace
 
 _GUARDS_KEY = "compaction_guards"
 _USAGE_KEY = "provider_usage"
+_GUARDS: TypeAdapter[Guards] = TypeAdapter(Guards)
 _LANGUAGE_MESSAGES = 5
 """The newest messages of the person, whose language is that of the conversation."""
 
@@ -64,6 +65,9 @@ class Usage:
 
     reported_tokens: int = 0
     counted_tokens: int = 0
+
+
+_USAGE: TypeAdapter[Usage] = TypeAdapter(Usage)
 
 
 class SessionState:
@@ -124,7 +128,7 @@ class SessionState:
     def guards(self) -> Guards:
         """What holds the next compaction back; saved with the agent's state."""
         stored = self.agent_state.middle_context.get(_GUARDS_KEY)
-        return Guards(**stored) if isinstance(stored, dict) else Guards()
+        return _GUARDS.validate_python(stored) if stored is not None else Guards()
 
     @guards.setter
     def guards(self, guards: Guards) -> None:
@@ -134,7 +138,7 @@ class SessionState:
     def usage(self) -> Usage:
         """What the provider counted last; saved with the agent's state, so that a new start knows it."""
         stored = self.agent_state.middle_context.get(_USAGE_KEY)
-        return Usage(**stored) if isinstance(stored, dict) else Usage()
+        return _USAGE.validate_python(stored) if stored is not None else Usage()
 
     @usage.setter
     def usage(self, usage: Usage) -> None:

@@ -16,6 +16,7 @@ from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import SECRET_FILES
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_texts import texts_of
+from assistant.text.json_values import is_object
 
 _BEARER = re.compile(r"(?:bearer|basic|token)\s+", re.IGNORECASE)
 _PLAIN = re.compile(r"https?://[^@]*|[a-z./-]+")
@@ -58,9 +59,9 @@ class KeySource:
             listed = parse_json(read_any_text(self._mcp_path))
         except ValueError:
             return
-        servers = listed.get("mcpServers") if isinstance(listed, dict) else None
-        for server in servers.values() if isinstance(servers, dict) else ():
-            for part in (server.get("env"), server.get("headers")) if isinstance(server, dict) else ():
+        servers = listed.get("mcpServers") if is_object(listed) else None
+        for server in servers.values() if is_object(servers) else ():
+            for part in (server.get("env"), server.get("headers")) if is_object(server) else ():
                 yield from (_BEARER.sub("", text) for text in texts_of(part) if not _PLAIN.fullmatch(text))
 
 

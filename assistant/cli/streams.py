@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import cast
 
 _ESCAPES = "palimpsest.escapes"
 
@@ -18,8 +19,9 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ESCAPES)
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
+    stdin: object = sys.stdin
+    if isinstance(stdin, io.TextIOWrapper):
+        cast(io.TextIOWrapper, stdin).reconfigure(errors="replace")
 
 
 @contextmanager

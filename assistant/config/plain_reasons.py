@@ -154,6 +154,11 @@ def plain_reason(error: BaseException) -> str:
     return say("plain_reasons", kind)
 
 
+def is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
+    """True for what concurrent work raises: a group of errors."""
+    return isinstance(error, BaseExceptionGroup)
+
+
 def kind_of(error: BaseException) -> Kind:
     """The kind of a failure: that of the innermost error which has one, as libraries wrap what happened."""
     for cause in _causes(error):
@@ -199,13 +204,9 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     seen: BaseException | None = error
     while seen is not None and seen not in chain:
         chain.append(seen)
-        if _is_group(seen):
+        if is_group(seen):
             seen = seen.exceptions[0]
         else:
             # What is raised `from None` hides what came before.
             seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
     return reversed(chain)
-
-
-def _is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
-    return isinstance(error, BaseExceptionGroup)

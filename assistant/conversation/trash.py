@@ -16,6 +16,7 @@ from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import Workspace
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +109,5 @@ def _session_of(text: str) -> str:
         values = parse_json(text)
     except ValueError:
         return ""
-    session_id = values.get("session_id") if isinstance(values, dict) else None
+    session_id = values.get("session_id") if is_object(values) else None
     return session_id if isinstance(session_id, str) else ""

@@ -20,6 +20,7 @@ from assistant.index.search import (
 )
 from assistant.index.text.full_text import FullText
 from assistant.index.vectors.calibration import Calibration
+from assistant.index.vectors.line_signs import LineCosines
 from assistant.index.vectors.meaning import NearChunks
 
 # Among these their best lines decide; more were not better.
@@ -89,7 +90,9 @@ class ChunkFinder:
             candidates = fuse(self._words, self._cosines, trust, count)
         chunks = self._full_text.chunks([candidate.chunk_id for candidate in candidates])
         looked_at, others = candidates[:_CHUNKS_RANKED_BY_LINES], candidates[_CHUNKS_RANKED_BY_LINES:]
-        lines = self._near.line_cosines([one.chunk_id for one in looked_at]) if self._near else {}
+        lines: Mapping[int, LineCosines] = {}
+        if self._near:
+            lines = self._near.line_cosines([one.chunk_id for one in looked_at])
         words = QuestionWords(self._full_text.weights(self.question))
         ranked, best_lines = rank_by_lines(looked_at, chunks, LineEvidence(words, self._cosines, lines, trust))
         centred = {chunk.chunk_id: chunk.centred for chunk in self._near.chunks} if self._near else {}

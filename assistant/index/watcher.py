@@ -7,7 +7,8 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 
-from watchfiles import Change, awatch
+from watchfiles import Change
+from watchfiles import awatch as watch_files  # pyright: ignore[reportUnknownVariableType] - its types name trio
 
 from assistant.index.sync import FOLDERS, is_indexed_name
 
@@ -41,7 +42,7 @@ async def _watch_folders(root: Path, folders: dict[Path, int]) -> AsyncIterator[
     """Ends when the folders are no longer the same ones."""
     yield frozenset()
     # Folders are named one by one: the home also holds the tools' folder, which may be huge.
-    events = awatch(
+    events = watch_files(
         *folders,
         watch_filter=_IsWatched(root),
         step=_STEP,

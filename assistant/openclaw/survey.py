@@ -21,6 +21,7 @@ from assistant.openclaw.findings import Finder, SessionFinding
 from assistant.openclaw.session_entries import Entry, EntryKind, Fields, Marker, read_line, read_marker, text_or_none
 from assistant.openclaw.tool_calls import CallShape, call_shape, has_failed, is_empty_handed
 from assistant.openclaw.wording import asks_something, first_sentence, is_pleasantry, own_words
+from assistant.text.json_values import is_list, is_object
 
 SessionForm = Literal[
     "tree",  # header with version 2 or 3: entries with id and parentId
@@ -406,9 +407,9 @@ def _argument_chars(arguments: object) -> int:
     """The longest single text among the arguments: that is what the ladder can cut."""
     if isinstance(arguments, str):
         return len(arguments)
-    if isinstance(arguments, dict):
+    if is_object(arguments):
         return max((_argument_chars(value) for value in arguments.values()), default=0)
-    if isinstance(arguments, list):
+    if is_list(arguments):
         return max((_argument_chars(value) for value in arguments), default=0)
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from typing import cast
 
 import gradio as gr
 from gradio.blocks import BlockContext
@@ -193,7 +194,12 @@ class PageUpdate(Mapping[str, object]):
 
     def values_of(self, part: PagePart) -> list[object]:
         """The values in the order of `outputs_of`."""
-        return [self._values.get(name, gr.skip()) for name in _names(part)]
+        return [self._values.get(name, unchanged()) for name in _names(part)]
+
+
+def unchanged() -> object:
+    """What an event gives for a component that stays as it is."""
+    return cast(object, gr.skip())  # pyright: ignore[reportUnknownMemberType] - an unnamed dict
 
 
 def outputs_of(page: PageComponents, part: PagePart) -> list[Component | BlockContext]:

@@ -20,7 +20,7 @@ from assistant.ui.chat.edit_box import Draft
 from assistant.ui.chat.page_updates import closed_edit_box
 from assistant.ui.chat.search_panel import find_html, index_html
 from assistant.ui.chat.tab import Tab
-from assistant.ui.components import ChatComponents, PageComponents, PageUpdate, outputs_of
+from assistant.ui.components import ChatComponents, PageComponents, PageUpdate, outputs_of, unchanged
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of
 from assistant.ui.memory.memory_wiring import wire_memory
 from assistant.ui.server.user_sessions import UserSession, UserSessions
@@ -43,7 +43,7 @@ def _wire_chat(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> No
 
     async def load(request: gr.Request) -> AsyncIterator[Values]:
         user = users.enter(request)
-        async for update in user.chat.load(str(request.query_params.get("c", "")), tab_of(request)):
+        async for update in user.chat.load(_asked(request, "c"), tab_of(request)):
             if user.loading.loaded is not None:
                 user.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield user.chat.sent(update, tab_of(request)).values_of(ChatComponents)
@@ -67,7 +67,7 @@ def _wire_edit(page: PageComponents, users: UserSessions) -> None:
         async for values in _shown(user, request, user.chat.send_again(text, draft, shown, tab_of(request))):
             yield values
 
-    gr.on(
+    gr.on(  # pyright: ignore[reportUnknownMemberType]
         [page.edit_text.submit, page.send_again.click],
         send_again,
         [page.edit_text, page.draft, page.tab],
@@ -126,9 +126,9 @@ def _wire_search(page: PageComponents, users: UserSessions) -> None:
         user = users.entered(request)
         loaded = user.loading.loaded if user else None
         if loaded is None:
-            return [gr.skip(), gr.skip()]
+            return [unchanged(), unchanged()]
         state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
-        return [gr.skip(), gr.skip()] if state == shown else [state, state]
+        return [unchanged(), unchanged()] if state == shown else [state, state]
 
     # `input` does not fire for what is pasted, dropped or written by an input method.
     page.search.change(find, page.search, page.hits, **TYPED)
@@ -137,12 +137,17 @@ def _wire_search(page: PageComponents, users: UserSessions) -> None:
 
 
 def _show_person(request: gr.Request) -> object:
-    return str(card("person", name=request.username)) if request.username else gr.skip()
+    return str(card("person", name=request.username)) if request.username else unchanged()
+
+
+def _asked(request: gr.Request, name: str) -> str:
+    """A value of the page's address; empty where it has none. Gradio does not say what its requests hold."""
+    return str(request.query_params.get(name, ""))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
 def _zone_name(request: gr.Request) -> str:
     """The time zone that the browser sends; the clock checks it."""
-    return str(request.cookies.get(ZONE_COOKIE, ""))
+    return str(request.cookies.get(ZONE_COOKIE, ""))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
 async def _enter_in_zone(users: UserSessions, request: gr.Request) -> UserSession:

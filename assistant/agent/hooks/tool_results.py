@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
@@ -30,8 +31,10 @@ class ToolResultHook(MiddlewareBase):
             # A file name need not be UTF-8; as a result it would fail every request from here on.
             chunk = chunk.model_copy(update={"content": [self._clean(part) for part in chunk.content]})
             if isinstance(chunk, ToolResponse):
+                # AgentScope does not say what is in it.
+                metadata = cast(dict[str, object], chunk.metadata)  # pyright: ignore[reportUnknownMemberType]
                 block = ToolResultBlock(
-                    id=call.id, name=call.name, output=chunk.content, state=chunk.state, metadata=chunk.metadata
+                    id=call.id, name=call.name, output=chunk.content, state=chunk.state, metadata=metadata
                 )
                 capped = self._cap(block)
                 output = [TextBlock(text=capped.output)] if isinstance(capped.output, str) else capped.output

@@ -23,6 +23,7 @@ from pydantic import PrivateAttr, ValidationError
 from assistant.agent.tools.mcp_schemas import ListedTool, UnusableTool, read_tool
 from assistant.models.http_client import certificates_for
 from assistant.models.proxies import proxy_of
+from assistant.text.json_values import is_list
 
 _MAX_PAGES = 100
 _PING_SECONDS = 5.0
@@ -115,7 +116,7 @@ class PatientClient(MCPClient):
         for _ in range(_MAX_PAGES):
             page = await self._page(cursor)
             rows = page.get("tools")
-            for row in rows if isinstance(rows, list) else []:
+            for row in rows if is_list(rows) else []:
                 tool = read_tool(row)
                 if isinstance(tool, UnusableTool):
                     unusable.append(tool)

@@ -17,6 +17,7 @@ from mcp import MCPError
 
 from assistant.agent.tools.mcp_client import ListedTools, PatientClient, is_over
 from assistant.agent.tools.mcp_file import ServerSettings
+from assistant.config.plain_reasons import is_group
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
 
@@ -266,7 +267,7 @@ def _origin(url: str) -> str:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """The errors in the groups that concurrent parts wrap them in, and what each came from."""
-    if isinstance(error, BaseExceptionGroup):
+    if is_group(error):
         for inner in error.exceptions:
             yield from _causes(inner)
         return

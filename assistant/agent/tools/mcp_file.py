@@ -13,6 +13,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.storage.atomic_io import read_plain_file
+from assistant.text.json_values import is_list, is_object
 
 _MAX_FILE_BYTES = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}\Z")
@@ -114,7 +115,7 @@ def read_servers(path: Path, environment: Mapping[str, str] | None = None) -> Li
 
 
 def _is_switched_off(entry: object) -> bool:
-    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
+    return is_object(entry) and (entry.get("disabled") is True or entry.get("enabled") is False)
 
 
 def _with_variables(value: object, environment: Mapping[str, str], missing: list[str]) -> object:
@@ -131,9 +132,9 @@ def _with_variables(value: object, environment: Mapping[str, str], missing: list
     match value:
         case str():
             return _VARIABLE.sub(found, value)
-        case list():
+        case _ if is_list(value):
             return [_with_variables(one, environment, missing) for one in value]
-        case dict():
+        case _ if is_object(value):
             return {name: _with_variables(one, environment, missing) for name, one in value.items()}
         case _:
             return value

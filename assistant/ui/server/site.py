@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from fastapi import FastAPI
-from gradio import Blocks, mount_gradio_app
+from gradio import Blocks, mount_gradio_app  # pyright: ignore[reportUnknownVariableType]
 from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.requests import Request
