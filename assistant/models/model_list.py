@@ -82,7 +82,7 @@ def _rows(body: object) -> list[Row] | None:
         match body.get(field):
             case items if is_list(items):
                 return [_row(item) for item in items]
-            case dict() as items if field in ("data", "models", "result"):
+            case items if is_object(items) and field in ("data", "models", "result"):
                 inner = _rows(items)
                 return inner if inner is not None else [{"id": name, **_row(item)} for name, item in items.items()]
             case None if field in body and field == "data":

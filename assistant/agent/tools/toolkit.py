@@ -35,6 +35,7 @@ from assistant.config.prompts import render
 from assistant.config.words import Language, say
 from assistant.messages.blocks import TextBlock, ToolResultState
 from assistant.storage.artifacts import Artifacts
+from assistant.text.json_values import is_list
 from assistant.text.known_secrets import KnownSecrets
 
 
@@ -81,7 +82,7 @@ class DescribedRead(Read):
         """Never in this process: a file of 31 KB can take it for many seconds, and a larger one all its memory."""
         found = await read_pages(await self._backend.read_file(file_path), pages, shell_environment())
         match found:
-            case {"texts": [*texts], "first": int(first), "total": int(total)}:
+            case {"texts": texts, "first": int(first), "total": int(total)} if is_list(texts):
                 parts = [f"--- Page {number}/{total} ---\n{text}" for number, text in enumerate(texts, first)]
                 return ToolChunk(content=[TextBlock(text="\n\n".join(parts))], is_last=True)
             case _:
