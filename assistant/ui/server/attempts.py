@@ -46,9 +46,7 @@ class Attempts:
     browsers, for places that made no mistake yet, and for all others. An attempt that gets no turn in time fails.
     """
 
-    def __init__(
-        self, accounts: Sequence[Account], now_seconds: Callable[[], float], answer_seconds: float = ANSWER_SECONDS
-    ) -> None:
+    def __init__(self, accounts: Sequence[Account], now_seconds: Callable[[], float], answer_seconds: float) -> None:
         self._accounts = {account.name: account for account in accounts}
         self._now_seconds = now_seconds
         self._answer_seconds = answer_seconds

@@ -19,7 +19,7 @@ from assistant.config.settings import Settings
 from assistant.config.words import say, spoken_language
 from assistant.ui.cards import ASSETS
 from assistant.ui.server.asgi import AsgiReceive, AsgiScope, AsgiSend, address_of, cookie_value
-from assistant.ui.server.attempts import Attempt, Attempts, new_device
+from assistant.ui.server.attempts import ANSWER_SECONDS, Attempt, Attempts, new_device
 
 DEVICE_COOKIE = "palimpsest-device"
 SESSION_SECONDS = 30 * 86_400
@@ -33,7 +33,7 @@ class SignIn:
     """Who is signed in on which browser, and the two routes that change it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._attempts = Attempts(settings.accounts, time.monotonic)
+        self._attempts = Attempts(settings.accounts, time.monotonic, ANSWER_SECONDS)
         self._is_space = settings.is_space
         # Cookies know no ports: two pages of one machine would take each other's.
         self._cookie = f"palimpsest-session-{secrets.token_hex(4)}"

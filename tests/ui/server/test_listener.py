@@ -34,6 +34,7 @@ async def serve(scope: AsgiScope, receive: object, send: object) -> None:
 def address(serve_app: Serve, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
     """A guarded server that waits for half a second only."""
     monkeypatch.setattr(listener, "REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr(listener, "KEEP_ALIVE_SECONDS", 1)
     return serve_app(Guard(serve, Hosts(), owner))
 
 

@@ -19,8 +19,9 @@ USERS = SecretStr(",".join(f"{name}:{hash_password(password)}" for name, passwor
 
 
 @pytest.fixture
-def page(serve_page: ServePage) -> httpx.Client:
-    """A page on which two people may sign in."""
+def page(serve_page: ServePage, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    """A page on which two people may sign in, and wrong passwords are answered soon."""
+    monkeypatch.setattr("assistant.ui.server.sign_in.ANSWER_SECONDS", 0.2)
     return serve_page(Settings(users=USERS))
 
 
