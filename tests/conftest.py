@@ -24,6 +24,9 @@ _FOREIGN_PREFIXES = ("PALIMPSEST_", "EMBEDDING_", "MEMORY_STORE_", "SPACE_", "GR
 _FOREIGN_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY")
 _QUIET = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+# Every line of a journal is synced; where folders can be in memory, no test waits for a disk.
+_MEMORY_FOLDER = Path("/dev/shm")
+_ROOM_BYTES = 2 * 1024**3
 _outside_attempts: list[str] = []
 
 
@@ -34,6 +37,8 @@ def pytest_configure() -> None:
             del os.environ[name]
     os.environ.update(_QUIET)
     sys.addaudithook(_refuse_outside)
+    if _MEMORY_FOLDER.is_dir() and _is_fit_for_homes(_MEMORY_FOLDER):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY_FOLDER))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -95,6 +100,13 @@ def chromium_path() -> str:
 def find_chromium() -> str | None:
     """The first Chromium on the PATH; None where there is none."""
     return next((path for name in _CHROMIUM_NAMES if (path := shutil.which(name))), None)
+
+
+def _is_fit_for_homes(folder: Path) -> bool:
+    """True where there is room for the homes of all tests, and what they install there may run."""
+    system = os.statvfs(folder)
+    has_room = system.f_bavail * system.f_frsize > _ROOM_BYTES
+    return has_room and not system.f_flag & os.ST_NOEXEC and os.access(folder, os.W_OK)
 
 
 def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
