@@ -21,9 +21,12 @@ def main() -> int:
         settings = load_settings()
         speak(settings.program_language)
         # Imported late so that a wrong setting is told at once.
+        from assistant.cli.program_log import ProgramLog
         from assistant.ui.page import serve
 
-        return serve(settings)
+        with ProgramLog(settings, is_verbose="--verbose" in sys.argv[1:]):
+            return serve(settings)
+        return 1
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
         return 1

@@ -11,13 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from assistant.cli.streams import open_streams, quiet_libraries
+from assistant.cli.streams import open_streams
 from assistant.config.own_process import forbid_inspection
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings, hide_keys, load_settings, set_language
@@ -59,9 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
-        # What a server logs is for its owner; a command in a terminal says what there is to say itself.
-        with nullcontext() if options.command == "serve" else quiet_libraries():
-            return _run(options)
+        return _run(options)
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
         return WRONG_USE if isinstance(error, WrongUseError) else FAILED
@@ -91,8 +89,10 @@ def _drop_output() -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     """All commands and their flags."""
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--home", type=_home, help=say("cli", "help_home"))
+    home = argparse.ArgumentParser(add_help=False)
+    home.add_argument("--home", type=_home, help=say("cli", "help_home"))
+    common = argparse.ArgumentParser(add_help=False, parents=[home])
+    common.add_argument("--verbose", action="store_true", help=say("cli", "help_verbose"))
     parser = argparse.ArgumentParser(prog="palimpsest", description=say("cli", "help_palimpsest"))
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -124,7 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _add_home_parsers(commands, common)
 
-    openclaw.add_parsers(commands, [common])
+    openclaw.add_parsers(commands, [home])
 
     commands.add_parser(
         "hash-password",
@@ -223,6 +223,16 @@ def _run(options: argparse.Namespace) -> int:
         return _print_hash()
     settings = load_settings(options.home)
     speak(settings.program_language)
+    from assistant.cli.program_log import ProgramLog
+
+    # A command in a terminal says what there is to say itself.
+    is_verbose = options.command not in openclaw.COMMANDS and options.verbose
+    with ProgramLog(settings, is_verbose=is_verbose):
+        return _carry_out(settings, options)
+    return FAILED
+
+
+def _carry_out(settings: Settings, options: argparse.Namespace) -> int:
     if options.command in ("serve", "show"):
         from assistant.storage.thrown_away import remove_left_homes
 

@@ -1,13 +1,10 @@
-"""Standard streams that take every text: what they cannot write becomes an escape, and no library speaks there."""
+"""Standard streams that take every text: what they cannot write becomes an escape."""
 
 from __future__ import annotations
 
 import codecs
 import io
-import logging
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import cast
 
 _ESCAPES = "palimpsest.escapes"
@@ -22,17 +19,6 @@ def open_streams() -> None:
     stdin: object = sys.stdin
     if isinstance(stdin, io.TextIOWrapper):
         cast(io.TextIOWrapper, stdin).reconfigure(errors="replace")
-
-
-@contextmanager
-def quiet_libraries() -> Generator[None]:
-    """Meanwhile no log is written: in a terminal a person reads our own sentences, not a library's or a traceback."""
-    before = logging.root.manager.disable
-    logging.disable()
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

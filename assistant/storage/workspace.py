@@ -128,6 +128,11 @@ class Workspace:
         return self.sessions_folder / f"{session_id}.draft"
 
     @property
+    def log_path(self) -> Path:
+        """What the program did and what went wrong, for whoever looks for a fault."""
+        return self.root / "palimpsest.log"
+
+    @property
     def waiting_path(self) -> Path:
         """Lines for memory that wait for the person."""
         return self.root / "memory_pending.json"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import sys
 
 import pytest
 
-from assistant.cli.streams import open_streams, quiet_libraries
+from assistant.cli.streams import open_streams
 
 TEXT = "你好 👋 ž é \ud83d"
 
@@ -38,16 +37,3 @@ def test_streams_that_are_closed_are_left_alone(monkeypatch: pytest.MonkeyPatch)
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, stream, None)
     open_streams()
-
-
-def test_no_log_is_written_meanwhile(capsys: pytest.CaptureFixture[str]) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    logger = logging.getLogger("a library")
-    logger.addHandler(handler)
-    try:
-        with quiet_libraries():
-            logger.error("Traceback")
-        logger.error("after")
-    finally:
-        logger.removeHandler(handler)
-    assert capsys.readouterr().err == "after\n"

@@ -38,6 +38,7 @@ PlaceKind = Literal[
     "tool result",
     "failed summary",
     "saved message",
+    "program log",
 ]
 
 _SESSION_KINDS: dict[str, PlaceKind] = {"title": "title", "_compressed_summary": "summary"}
@@ -98,8 +99,9 @@ class Places:
             yield from self._lines("tool result", path, touches)
         for path in self._failed_summaries():
             yield from _json_texts(self._place("failed summary", path), read_any_text(path), touches)
-        for path in self._saved_messages():
-            yield from self._lines("saved message", path, touches)
+        for path in [*self._saved_messages(), *self._program_logs()]:
+            is_log = path.parent == self._workspace.root
+            yield from self._lines("program log" if is_log else "saved message", path, touches)
         for path in self._waiting_files():
             yield from _json_texts(self._place("memory", path), read_any_text(path), touches)
         for path in self._drafts():
@@ -119,6 +121,7 @@ class Places:
         gone += [self._forget_in_json("failed summary", path, passages) for path in self._failed_summaries()]
         gone += [self._forget_in_json("memory", path, passages) for path in self._waiting_files()]
         gone += [self._forget_in_json("context", path, passages) for path in self._drafts()]
+        gone += [self._forget_in_text("program log", path, passages) for path in self._program_logs()]
         gone.append(self._rewritten("context", "sessions", passages, self._sessions.rewrite_files))
         gone.append(self._rewritten("journal", "dialog", passages, self._journal.rewrite_lines))
         return [place for place in gone if place.count]
@@ -141,6 +144,10 @@ class Places:
         log = self._workspace.memory_log_path
         copies = (path for path in log.parent.glob(f"{log.stem}*{log.suffix}*") if path != log)
         return sorted(path for path in copies if path.is_file() and not path.is_symlink())
+
+    def _program_logs(self) -> list[Path]:
+        log = self._workspace.log_path
+        return [path for path in (log, log.with_name(f"{log.name}.1")) if path.is_file() and not path.is_symlink()]
 
     def _tool_results(self) -> list[Path]:
         return sorted(self._workspace.tool_result_folder.glob("*.txt"))

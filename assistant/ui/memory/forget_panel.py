@@ -32,6 +32,7 @@ PLACE_KINDS: tuple[PlaceKind, ...] = (
     "tool result",
     "failed summary",
     "saved message",
+    "program log",
 )
 
 
@@ -121,7 +122,7 @@ def _places(places: Sequence[ForgetPlace]) -> list[str]:
     lines: dict[str, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for place in sorted(places, key=lambda place: _rank(place.kind)):
-        if place.kind in ("memory", "tool result", "saved message"):
+        if place.kind in ("memory", "tool result", "saved message", "program log"):
             lines[place.name].append(place.line)
         else:
             counts[place_label(place.kind).lower()] += 1
