@@ -1,1 +1,1 @@
-"""What the program is told from outside and ships with: settings, accounts, prompts, resources, time."""
+"""What the program gets from outside and ships with: settings, accounts, prompts, resources, time."""

@@ -62,7 +62,7 @@ def read_accounts(pairs: str) -> tuple[Account, ...]:
 
 
 def hash_password(password: str) -> str:
-    """A salted hash of a password, to stand behind a name. Raises `ValueError` for one that is too short."""
+    """A salted hash of a password, as it follows a name. Raises `ValueError` for one that is too short."""
     if len(password) < MIN_PASSWORD_CHARS:
         raise ValueError(say("settings", "password_too_short", chars=MIN_PASSWORD_CHARS))
     salt = secrets.token_bytes(16)

@@ -31,12 +31,12 @@ class Clock:
         return self._moment().astimezone(self._zone)
 
     def follow(self, zone_name: str) -> None:
-        """The person is in that zone, says a browser; a zone that is set wins, what is no zone changes nothing."""
+        """Take the zone that a browser reports; a zone in the settings wins, and an unknown zone is ignored."""
         if not self._is_set and (zone := read_zone(zone_name)) is not None:
             self._zone = zone
 
     def begin_in(self, zone_name: str) -> None:
-        """The same for a page that was opened and where nothing was said yet: only while no browser told of a zone."""
+        """The same for a page that was only opened: used until a browser in which something was said reports a zone."""
         if self._zone is None:
             self.follow(zone_name)
 

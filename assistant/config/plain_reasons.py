@@ -51,7 +51,7 @@ Kind = Literal[
     "system_refused",
     "unforeseen",
 ]
-"""What can be told apart; each has its words in `plain_reasons.toml`."""
+"""The kinds of failure; each has its words in `plain_reasons.toml`."""
 
 _BY_NUMBER: dict[str, Kind] = {
     "ENOSPC": "disk_full",

@@ -1,4 +1,4 @@
-"""Where the files that ship beside the code stand: at the top of a checkout, inside the package of a wheel."""
+"""Where the files that ship beside the code are: at the top of a checkout, inside the package of a wheel."""
 
 from __future__ import annotations
 

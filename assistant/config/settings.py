@@ -1,4 +1,4 @@
-"""Every knob, its unit and its default. Nobody else reads the environment."""
+"""Every setting, its unit and its default. No other module reads the environment."""
 
 from __future__ import annotations
 

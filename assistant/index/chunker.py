@@ -17,7 +17,7 @@ CHUNKER_VERSION = 2
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
 MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
-"""What these tools hand back stands in a memory file already and is never indexed again."""
+"""Results of these tools come from memory files, which are indexed themselves."""
 
 ChunkKind = Literal["note", "said", "tool_result"]
 

@@ -238,7 +238,7 @@ class MemoryIndex:
         )
 
     def expect_change(self) -> None:
-        """A memory file was written just now: the next search finds what stands in it."""
+        """A memory file was written just now: the next search finds its text."""
         if self._upkeep is not None:
             self._round_expected = self._upkeep.look()
 
@@ -253,12 +253,12 @@ class MemoryIndex:
             await self._upkeep.wait_read(self._upkeep.look())
 
     async def rebuild(self) -> None:
-        """Make the whole index anew from the files; vectors come from the cache where their text is unchanged."""
+        """Build the whole index again from the files; vectors come from the cache where their text is unchanged."""
         if self._upkeep is not None:
             await self._upkeep.rebuild()
 
     async def purge(self) -> None:
-        """After a forget: leave nothing in the index's files of what stands in no file any more.
+        """After a forget: leave nothing in the index's files of text that is in no file any more.
 
         Raises `IndexingError` where vectors stand on a server that cannot be reached.
         """

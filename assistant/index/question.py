@@ -24,7 +24,7 @@ class SearchQuestion:
 
     @property
     def days(self) -> tuple[str, ...]:
-        """Single days asked for, as they stand in notes."""
+        """Single days asked for, written as in the names of notes."""
         return tuple(days.first.isoformat() for days in self.ranges if days.first == days.last)
 
 

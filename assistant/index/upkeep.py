@@ -94,7 +94,7 @@ class Upkeep:
         await self._tell_moved()
 
     def look(self, names: frozenset[str] = frozenset()) -> int:
-        """Ask for a look at the files and return the number of that round; `names` are those an event told of."""
+        """Ask for the files to be read and return the number of that round; `names` are those of an event."""
         self._named |= names
         self._rounds_wanted += 1
         self._to_look.set()
@@ -113,7 +113,7 @@ class Upkeep:
                 await self._moved.wait_for(lambda: self._rounds_filled >= number or self._is_stopping)
 
     async def rebuild(self) -> None:
-        """Begin words and vectors anew and wait until both are back."""
+        """Build words and vectors again and wait until both are there."""
         self._is_rebuild_wanted = True
         if self._meaning is not None:
             self._meaning.distrust_store()

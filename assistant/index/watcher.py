@@ -86,7 +86,7 @@ async def keep_going(
 
 
 class _IsWatched:
-    """Which paths are told of: the home's own Markdown files, and everything below memory/ and dialog/."""
+    """Which paths are reported: the home's own Markdown files, and everything below memory/ and dialog/."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -196,7 +196,7 @@ def block_text(block: Block) -> str:
 
 
 def result_text(block: ToolResultBlock) -> str:
-    """The text of a tool result; binary parts stand as their media type."""
+    """The text of a tool result; a binary part is given as its media type."""
     return block.output if isinstance(block.output, str) else _join(block.output)
 
 

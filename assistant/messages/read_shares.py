@@ -1,4 +1,4 @@
-"""Whether a server reads all that it is sent: its own count stands still while ours grows (pure)."""
+"""Whether a server reads all that it is sent: it does not when its own count stays the same while ours grows (pure)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ReadShares:
     _readings: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
 
     def note(self, sent_tokens: float, read_tokens: int) -> bool:
-        """Take one more request; True where the server's count stands still though more and more was sent."""
+        """Take one more request; True where the server's count stays the same though more and more is sent."""
         if read_tokens <= 0:
             return False
         if self._readings and sent_tokens <= self._readings[-1][0]:

@@ -260,7 +260,7 @@ def _chat_model(
 
 
 async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
-    """What the server tells of the model `name`; nothing but the name where it does not answer."""
+    """What the server says about the model `name`; only the name where it does not answer."""
     is_local = is_loopback(base_url)
     if _is_openai(base_url):
         return ListedModel(name)

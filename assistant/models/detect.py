@@ -1,4 +1,4 @@
-"""Look for model servers on loopback, all at once, and tell what was tried and what answered."""
+"""Look for model servers on loopback, all at once, and say what was tried and what answered."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Outcome = Literal["models", "no models", "asks for a key", "something else answe
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server on loopback with models to offer; `window_tokens` is that of the first model, where it is told."""
+    """A server on loopback with models to offer; `window_tokens` is that of the first model, if it is given."""
 
     name: str
     base_url: str

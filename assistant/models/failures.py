@@ -1,4 +1,4 @@
-"""What went wrong with a model: told in plain words without secrets, and whether the request was too long."""
+"""What went wrong with a model: in plain words without secrets, and whether the request was too long."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock
 
 @dataclass(frozen=True, slots=True)
 class OutputCut:
-    """Here the provider cut the answer at the output limit; what stands before it is not empty."""
+    """The provider cut the answer here, at the output limit; the answer before it is not empty."""
 
     tokens: int
 

@@ -82,7 +82,7 @@ async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedMode
 
 
 def size_in_name(name: str) -> float | None:
-    """Billions of parameters as the name tells them (`qwen2.5-coder:1.5b` → 1.5), the largest figure, or None."""
+    """Billions of parameters according to the name (`qwen2.5-coder:1.5b` → 1.5), the largest figure, or None."""
     sizes = [float(number) / (1 if unit.lower() == "b" else 1_000) for number, unit in _SIZE.findall(name)]
     return max(sizes, default=None)
 

@@ -38,7 +38,7 @@ def read_plain_file(path: Path, max_bytes: int | None = None) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` in place of `path`: after a crash either the old file stands there or the new one.
+    """Put `content` in place of `path`: after a crash the old file is there or the new one, whole.
 
     The permission bits of an existing file are kept; a new one is readable by its owner only.
     """
@@ -137,7 +137,7 @@ def hold_lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Generator[
 
 
 def lock_path(path: Path) -> Path:
-    """Where the lock file of `path` stands."""
+    """The path of the lock file of `path`."""
     return path.with_name(f".{path.name}.lock")
 
 

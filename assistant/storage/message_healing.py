@@ -17,7 +17,7 @@ from assistant.messages.blocks import (
 )
 
 INTERRUPTED_OUTPUT = "[interrupted]"
-"""What stands as the result of a call that never got one."""
+"""The result that is given to a call that never got one."""
 
 
 def heal(messages: Sequence[Msg]) -> list[Msg]:

@@ -1,4 +1,4 @@
-"""One process owns a home: it holds the home's lock, and owner.json tells others its pid and address."""
+"""One process owns a home: it holds the home's lock, and owner.json gives others its pid and address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WAIT_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who owns a home; None where owner.json could not be read or tells no address yet."""
+    """Who owns a home; None where owner.json could not be read or has no address yet."""
 
     pid: int | None
     address: str | None

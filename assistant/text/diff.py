@@ -24,8 +24,8 @@ class Stretch:
 def changed_stretches(old: Sequence[str], new: Sequence[str]) -> list[Stretch]:
     """What differs, in order; all else is in both.
 
-    Of long texts what both begin and end with is left out first: to compare costs the product of their doubles. Short
-    ones are compared whole, which finds the more natural places.
+    The common beginning and end of long texts is left out first, because the cost of comparing grows with the product
+    of their lengths. Short texts are compared whole, which gives more natural results.
     """
     is_long = max(len(old), len(new)) > _LONG_LINES
     head, tail = _common_ends(old, new) if is_long else (0, 0)

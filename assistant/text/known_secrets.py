@@ -25,7 +25,7 @@ Values = Callable[[], frozenset[str]]
 
 
 def is_secret_value(value: str) -> bool:
-    """False for a value that is in ordinary texts: too short, a plain word, a path, a stand-in for a key."""
+    """False for a value that is in ordinary texts: too short, a plain word, a path, a placeholder for a key."""
     if len(value) < MIN_SECRET_CHARS or _NO_KEY.fullmatch(value) or _PLACE.fullmatch(value):
         return False
     return len(set(value)) > 3 and (len(value) >= MIN_WORD_CHARS or not _WORD.fullmatch(value))

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from assistant.text.markdown import read_lines, read_list_item
 
 NAME_LABELS = frozenset({"name", "名字", "姓名"})
-"""What stands before a name, in either language."""
+"""Labels of a name, in either language."""
 CALLED_LABELS = frozenset({"to be called", "称呼"})
-"""What stands before the name a person wants to hear."""
+"""Labels of the name a person wants to be called by."""
 _SAME_LABELS = (NAME_LABELS, CALLED_LABELS, frozenset({"language", "语言"}))
 """The labels that the templates ask for; no other line that holds something is ever replaced."""
 
@@ -31,7 +31,7 @@ class LabelledLine:
 
     @property
     def text(self) -> str:
-        """The line as it stands in a file."""
+        """The line as the file has it."""
         if not self.value:
             return self.lead
         return f"{self.lead}{self.value}" if self.lead.rstrip("*").endswith("：") else f"{self.lead} {self.value}"
@@ -39,7 +39,7 @@ class LabelledLine:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with what found its label in it, and the lines that did not."""
+    """A text with each line put at its label, and the lines whose label it does not have."""
 
     text: str
     rest: tuple[str, ...]
@@ -85,7 +85,7 @@ def with_labels_filled(text: str, lines: Iterable[str]) -> Filled:
 
 
 def replaced_label(text: str, line: str) -> str | None:
-    """The line of the text, as it stands, whose value a labelled line would replace; None where it replaces none."""
+    """The unchanged line of the text whose value a labelled line would replace; None where it replaces none."""
     given = read_label(line)
     standing = text.split("\n")
     place = _place_for(given, _places(standing)) if given and given.value else None

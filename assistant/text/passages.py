@@ -10,10 +10,10 @@ from functools import cache
 from typing import Literal
 
 FORGOTTEN_MARK = "⟦forgotten⟧"
-"""What stands where a passage was."""
+"""What replaces a forgotten passage."""
 
 Fit = Literal["exact", "words"]
-"""The words that were looked for stand there as they were typed, or all of them in another order or form."""
+"""The passage has the words exactly as they were typed, or all of them in another order or form."""
 
 _LINE = re.compile(r"[^\r\n]+")
 # Bullets, quotation, headings, the sign of a diff, who speaks: they belong to the line, not to what it says.

@@ -30,7 +30,7 @@ from detect_secrets.plugins.twilio import TwilioKeyDetector
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text without its secrets, and which kinds stood in it, in order and each once."""
+    """A text without its secrets, and the kinds that were masked, in order, each once."""
 
     text: str
     kinds: tuple[str, ...]
@@ -150,7 +150,7 @@ _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b.*")
 
 
 def _is_literal(value: str) -> bool:
-    """True unless the value is a placeholder, a reference, or a word that tells about a secret."""
+    """True unless the value is a placeholder, a reference, or a word about a secret."""
     return not (
         len(value) < 4
         or value.lower().strip("_-.") in _NO_SECRETS
@@ -169,7 +169,7 @@ def _is_bare_secret(value: str) -> bool:
 
 
 def _is_name_and_password(value: str) -> bool:
-    """True where it is what stands behind `Basic`: a name, a colon and a password."""
+    """True for the value after `Basic`: a name, a colon and a password."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except binascii.Error:

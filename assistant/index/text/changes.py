@@ -40,7 +40,7 @@ class Changes:
         self._next_id = 0
 
     def put(self, source: Source, chunks: Sequence[Chunk]) -> None:
-        """Make `chunks` the whole of what is indexed of a file; what stands there already is left alone."""
+        """Make `chunks` the whole of what is indexed of a file; chunks that are there already are left unchanged."""
         source_id = self._put_source(source)
         if any(entry.source_id == source_id for entry in self._added):
             self.write_added()
@@ -76,7 +76,7 @@ class Changes:
         self._count_up("written_vectors", count)
 
     def mark_embedded(self, chunks: Iterable[PendingChunk], facts: Iterable[VectorFacts]) -> None:
-        """Note that the vectors of these chunks stand in the store, unless a chunk changed meanwhile."""
+        """Note that the store has the vectors of these chunks, unless a chunk changed meanwhile."""
         self._connection.executemany(
             "UPDATE chunks SET is_pending = 0, mean_cosine = ?, line_signs = ? WHERE key = ? AND digest = ?",
             [

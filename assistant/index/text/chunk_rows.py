@@ -1,4 +1,4 @@
-"""The tables of index/full_text.sqlite, and the values that stand in their rows."""
+"""The tables of index/full_text.sqlite, and the values of their rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHUNK_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as it stood when it was indexed."""
+    """A file as it was when it was indexed."""
 
     name: str
     digest: str
@@ -78,7 +78,7 @@ class EmbeddedChunk:
 
 
 def create_schema(connection: sqlite3.Connection) -> None:
-    """Make the tables, anew when they were made by another version of the chunker or of the words."""
+    """Create the tables, again when they were made by another version of the chunker or of the words."""
     if is_current(connection):
         return
     connection.execute("BEGIN IMMEDIATE")

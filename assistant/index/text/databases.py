@@ -1,4 +1,4 @@
-"""SQLite files of the index: opened for their one owner, begun anew where they are damaged, removed whole."""
+"""SQLite files of the index: opened for their one owner, emptied where they are damaged, removed whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def open_database(path: Path, tables: Sequence[str]) -> sqlite3.Connection:
-    """The database at `path` with its tables (`CREATE TABLE IF NOT EXISTS …`); a damaged file is begun anew.
+    """The database at `path` with its tables (`CREATE TABLE IF NOT EXISTS …`); a damaged file is emptied.
 
     What is deleted leaves no trace in free pages, so that nothing that was forgotten can be read there.
     """

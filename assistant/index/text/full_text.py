@@ -75,7 +75,7 @@ class IndexCounts:
 
 
 def open_full_text(path: Path) -> FullText:
-    """The index at `path` for its one owner; a damaged file is begun anew."""
+    """The index at `path` for its one owner; a damaged file is replaced by an empty one."""
     try:
         return FullText(path)
     except IndexingError:
@@ -205,7 +205,7 @@ class FullText:
         return [WordHit(chunk_id, score) for chunk_id, score in ordered[:limit]]
 
     def shares(self, question: SearchQuestion, chunk_ids: Sequence[int]) -> dict[int, float]:
-        """For each chunk the share of the question's terms and days that stand in it, each weighted by its rarity."""
+        """For each chunk the share of the question's terms and days that are in it, each weighted by its rarity."""
         total = 0.0
         found = dict.fromkeys(chunk_ids, 0.0)
         for term in question.terms:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 
 TERMS_VERSION = f"3/{unicodedata.unidata_version}"
-"""Changes whenever `spaced` may give another result for the same text; the full-text index is then built anew."""
+"""Changes whenever `spaced` may give another result for the same text; the full-text index is then built again."""
 
 _CJK = (
     "\u3040-\u30ff"  # kana
@@ -147,7 +147,7 @@ def _is_function_term(term: str) -> bool:
 
 
 def _spaced_run(found: re.Match[str]) -> str:
-    """The bigrams of a run between blanks; a single character stands for itself."""
+    """The bigrams of a run between blanks; a single character is a term by itself."""
     run = found.group()
     if len(run) <= 2:
         return f" {run} "

@@ -35,7 +35,7 @@ _SAMPLES = TypeAdapter(list[CalibrationExample])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """What these texts tell of an embedder."""
+    """What was measured of an embedder with these texts."""
 
     centring: Centring
     calibration: Calibration

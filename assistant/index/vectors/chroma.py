@@ -73,7 +73,7 @@ def _resolved(backend: Backend) -> Backend:
 
 
 def remove_vector_files(folder: Path) -> None:
-    """Delete all vectors that stand in the index folder, and the cache of them; they can be made again."""
+    """Delete all vectors in the index folder and their cache; they can be made again."""
     shutil.rmtree(folder / "chroma", ignore_errors=True)
     for name in ("vectors.sqlite", "embeddings.sqlite"):
         remove_database(folder / name)
@@ -131,7 +131,7 @@ class ChromaStore:
         return [Neighbour(key, 1.0 - distance) for key, distance in zip(found["ids"][0], distances[0], strict=True)]
 
     def clear(self) -> None:
-        """Delete the collection and make it anew."""
+        """Delete the collection and create it again."""
         with _as_indexing_errors():
             self._client.delete_collection(self._name)
             self._collection = self._open_collection()
@@ -181,7 +181,7 @@ def _generation(folder: Path, is_fresh: bool) -> Path:
 
 
 def _home_mark(folder: Path) -> str:
-    """What tells this home from others on one server; made once."""
+    """An id that distinguishes this home from others on one server; made once."""
     path = folder / "home_mark"
     if not path.exists():
         replace_text(path, secrets.token_hex(8))

@@ -41,7 +41,7 @@ class ChunkVectors:
 
 
 class EmbeddingCache:
-    """Makes sure that the same text is never embedded twice by one model. A damaged file is begun anew."""
+    """Makes sure that the same text is never embedded twice by one model. A damaged file is emptied."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()

@@ -39,7 +39,7 @@ _REQUEST_SECONDS = 30.0
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. `name`, with the dimensions, tells whose vectors may be compared."""
+    """Turns texts into vectors. Vectors may be compared when `name` and dimensions are the same."""
 
     @property
     def name(self) -> str:
@@ -238,7 +238,7 @@ def make_embedder(settings: EmbedderSettings) -> Embedder | None:
 
 
 def batches(texts: Sequence[str], max_texts: int = BATCH_TEXTS, max_tokens: int = BATCH_TOKENS) -> Iterator[list[str]]:
-    """The texts in order, in lists within both limits; a text over `max_tokens` stands alone."""
+    """The texts in order, in lists within both limits; a text over `max_tokens` is in a list of its own."""
     batch: list[str] = []
     used = 0
     for text in texts:

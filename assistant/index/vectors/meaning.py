@@ -27,7 +27,7 @@ from assistant.index.vectors.protocol import VectorRecord, VectorSpace, VectorSt
 from assistant.text.line_ends import split_lines
 
 OpenStore = Callable[[VectorSpace, bool], VectorStore]
-"""Opens the store of a space; True begins it anew."""
+"""Opens the store of a space; True replaces it by an empty one."""
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ class Meaning:
         return 1.0 - counts.pending / counts.with_vector if counts.with_vector else 1.0
 
     def distrust_store(self) -> None:
-        """Let the next `fill` begin the store anew; vectors come back from the cache where it has them."""
+        """Let the next `fill` create the store again; vectors come back from the cache where it has them."""
         self._is_store_damaged = True
 
     async def fill(self, should_stop: Callable[[], bool]) -> None:
@@ -308,7 +308,7 @@ class Meaning:
 
     @contextmanager
     def _using_store(self) -> Generator[VectorStore]:
-        """Remembers that the store failed, so that the next `fill` begins it anew."""
+        """Remembers that the store failed, so that the next `fill` creates it again."""
         store = _opened(self._store)
         try:
             yield store

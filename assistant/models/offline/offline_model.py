@@ -83,7 +83,7 @@ def _newest_request(messages: Sequence[Msg]) -> str:
 
 
 def _nameless(messages: Sequence[Msg]) -> frozenset[Whose]:
-    """Who has no name yet, while the guide of the first conversation stands in the prompt."""
+    """Who has no name yet, while the prompt has the guide of the first conversation."""
     files = {found["path"]: found["text"] for found in _PROMPT_FILE.finditer(_prompt(messages))}
     if "BOOTSTRAP.md" not in files:
         return frozenset()
@@ -92,7 +92,7 @@ def _nameless(messages: Sequence[Msg]) -> frozenset[Whose]:
 
 
 def _today(messages: Sequence[Msg]) -> str:
-    """The date as the prompt tells it; empty where it does not."""
+    """The date in the prompt; empty where it has none."""
     found = _TODAY.search(_prompt(messages))
     return found["day"] if found else ""
 

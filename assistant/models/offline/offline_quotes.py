@@ -1,4 +1,4 @@
-"""What the offline assistant quotes of memory: the sentences that answer, each with where it stands."""
+"""What the offline assistant quotes of memory: the sentences that answer, each with its place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ORDER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A sentence of memory and where it stands; `speaker` is empty for what stands in a memory file."""
+    """A sentence of memory and its place; `speaker` is empty for a memory file."""
 
     text: str
     path: str
@@ -69,7 +69,7 @@ def read_notices(result: str) -> list[str]:
 
 
 def read_facts(result: str) -> list[Found]:
-    """What stands in a memory file that was read: no headings, no lines that wait to be filled."""
+    """The text of a memory file that was read: no headings, no lines that wait to be filled."""
     facts: list[Found] = []
     for one in _numbered(result):
         labels = list_labels(one.text)

@@ -1,4 +1,4 @@
-"""What a person asks of the offline assistant, told by fixed patterns in English and Chinese (pure)."""
+"""What a person asks of the offline assistant, recognised by fixed patterns in English and Chinese (pure)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FindFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """Show what stands in a file."""
+    """Show the text of a file."""
 
     path: str
 

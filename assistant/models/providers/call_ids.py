@@ -24,7 +24,7 @@ class CallIds:
         self._used: set[str] = set()
 
     def remember(self, ids: Iterable[str]) -> None:
-        """These ids stand in the conversation."""
+        """Remember ids that the conversation has already."""
         self._used.update(ids)
 
     def unique(self, wanted: str) -> str:

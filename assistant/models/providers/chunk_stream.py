@@ -21,7 +21,7 @@ _LIMIT_REASONS = ("length", "max_tokens")
 
 
 class CheckedStream:
-    """The chunks of one answer; entered and iterated like the `AsyncStream` it stands for.
+    """The chunks of one answer; entered and iterated like the `AsyncStream` it replaces.
 
     Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
     they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
@@ -115,7 +115,7 @@ def _is_count(value: object) -> bool:
 
 
 class _Calls:
-    """The calls of one reply so far: which wire index and id stand for which call."""
+    """The calls of one reply so far: which wire index and id belong to which call."""
 
     def __init__(self, ids: CallIds) -> None:
         self._ids = ids

@@ -113,7 +113,7 @@ def _index(choice: Mapping[str, object]) -> int | None:
 
 
 def _choice_pieces(choice: Mapping[str, object]) -> Iterable[Piece]:
-    """What a delta or a message says, and what stands beside it in the answer; what both say is said once."""
+    """What a delta or a message says, and what is beside it in the answer; what is in both is taken once."""
     delta, message = (_message_of(choice.get(name)) for name in ("delta", "message"))
     beside = {name: choice[name] for name in _MESSAGE_FIELDS if choice.get(name)}
     # A message behind the deltas says all of the answer once more.

@@ -1,4 +1,4 @@
-"""The error that a JSON value tells of, by every name in use (pure)."""
+"""The error in a JSON value, by every name that servers use for it (pure)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ANSWER_FIELDS = (
 
 
 def failure_in(value: Mapping[str, object]) -> ServerFailure | None:
-    """The error the value tells of; a value with an answer tells of none."""
+    """The error in the value; None where the value has an answer."""
     # Clouds write the same names with capitals.
     lowered = {str(name).lower(): item for name, item in value.items()}
     if failure := _own_failure(lowered):

@@ -1,1 +1,1 @@
-"""The journal: every block of every conversation on disk, and what can be told and rebuilt from it."""
+"""The journal: every block of every conversation on disk, and what is read and rebuilt from it."""

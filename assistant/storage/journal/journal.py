@@ -44,7 +44,7 @@ from assistant.text.encoding import encode
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 RECALL_SOURCE = "recall"
-"""`source` of a hint block that holds recalled memory: it leaves with the turn and is told by a `RecalledRow` alone."""
+"""`source` of a hint block that holds recalled memory: it leaves with the turn, and only a `RecalledRow` records it."""
 
 _ANY_SESSION = b'{"session_id":"'
 
@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _SessionKeys:
-    """What stands in the journal of one session, as far as `files` has read, and the day files it stands in."""
+    """The keys of one session in the journal, as far as `files` has read, and the day files that have them."""
 
     session_id: str
     start: bytes
@@ -79,7 +79,7 @@ class Journal:
 
     @property
     def damaged_lines(self) -> int:
-        """How many of the lines read so far no reader can use; they are left where they stand."""
+        """How many of the lines read so far no reader can use; they are left unchanged."""
         return len(self._damaged)
 
     def count_damaged(self) -> int:
@@ -92,7 +92,7 @@ class Journal:
         return self._write(self._block_rows(session_id, user_id, messages))
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Write rows, leaving out blocks that stand there already; durable on return."""
+        """Write rows, without blocks that the journal has already; durable on return."""
         self._write(rows)
 
     def commit(self, session_id: str, user_id: str, messages: Sequence[Msg], rows: Sequence[Row]) -> None:
@@ -106,7 +106,7 @@ class Journal:
         self._write([*([UnwrittenRow(session_id, uuid.uuid4().hex, blocks[0].at)] if is_due else []), *blocks])
 
     def has(self, session_id: str, key: BlockKey) -> bool:
-        """True when the block stands in the journal."""
+        """True when the journal has the block."""
         with self._guard:
             return written_key(key) in self._read_on(session_id).keys
 
@@ -231,7 +231,7 @@ class Journal:
         return session
 
     def _row_of(self, line: JournalLine, session: _SessionKeys) -> Row | None:
-        """The row of the line if it is one of the session's; other sessions' lines are told apart without parsing."""
+        """The row of the line if it is one of the session's; lines of other sessions are recognised without parsing."""
         if line.content.startswith(_ANY_SESSION) and not line.content.startswith(session.start):
             return None
         row = read_row(line.content)

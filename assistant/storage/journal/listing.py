@@ -1,4 +1,4 @@
-"""The list of conversations as the journal tells it: a fold over the heads of its lines, kept current by offset."""
+"""The list of conversations in the journal: a fold over the heads of its lines, kept current by offset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = re.compile(rb'\{"session_id":("(?:[^"\\]|\\.)*"),"kind":"(\w+)","at":"([
 
 @dataclass(frozen=True, slots=True)
 class JournalSession:
-    """One conversation as far as its rows tell: `last_at` is the time of its newest row."""
+    """What the rows of one conversation say of it: `last_at` is the time of its newest row."""
 
     session_id: str
     user_id: str

@@ -1,4 +1,4 @@
-"""A past conversation told by the events of a running one, made from its journal rows (pure)."""
+"""A past conversation as the events of a running one, made from its journal rows (pure)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _STATES: dict[ToolResultState, ToolState] = {
 
 @dataclass(frozen=True, slots=True)
 class DatedChange:
-    """A memory file was written on behalf of the conversation: when, and how it is told."""
+    """A memory file was written on behalf of the conversation: when, and the event that says so."""
 
     at: str
     event: MemoryChanged
@@ -81,7 +81,7 @@ def events_of_rows(
 
 
 class _Teller:
-    """Goes through the rows once; `_aside` holds what is told between blocks until it is known whose turn it is in."""
+    """Goes through the rows once; `_aside` holds events between blocks until their turn is known."""
 
     def __init__(self, rows: Sequence[Row], compaction_id: str | None, changes: Sequence[DatedChange]) -> None:
         self.events: list[Event] = []
@@ -101,7 +101,7 @@ class _Teller:
         self._newest_at = ""
 
     def tell(self, row: Row) -> None:
-        """Add what this row tells, and before it what was written to memory until then."""
+        """Add the events of this row, and before them those of what was written to memory until then."""
         self._take_changes(row)
         if isinstance(row, BlockRow):
             if row.role == "user":
@@ -119,7 +119,7 @@ class _Teller:
             self._ended = row
 
     def end(self, is_last: bool = False) -> None:
-        """Close the turn that is open; what was told after its last block stands behind its end."""
+        """Close the turn that is open; events after its last block follow its end."""
         if self._turn and self._newest:
             is_parked = is_last and any(
                 call.state in (ToolCallState.ASKING, ToolCallState.SUBMITTED) for call in self._open_calls.values()
@@ -140,7 +140,7 @@ class _Teller:
         self._ended = None
 
     def _take_changes(self, row: Row) -> None:
-        """What a step wrote is told behind the step: its rows come to the journal together, after they happened."""
+        """What a step wrote follows the step: its rows come to the journal together, after they happened."""
         is_question = isinstance(row, BlockRow) and row.role == "user"
         if not is_question and row.at == self._newest_at:
             return
@@ -204,7 +204,7 @@ class _Teller:
 
 
 def compressed_event(row: CompactionRecord, flush: FlushState, *, is_undone: bool) -> ContextCompressed:
-    """How a compaction is told; `flush` is how far its flush has come."""
+    """The event of a compaction; `flush` is how far its flush has come."""
     return ContextCompressed(
         compaction_id=row.compaction_id,
         reason=row.reason,

@@ -36,7 +36,7 @@ class BlockRow:
 
     @property
     def key(self) -> BlockKey:
-        """The key under which this block stands once."""
+        """The key of this block; the journal has one row for each key."""
         return BlockKey(self.message_id, self.block.type, self.block.id)
 
 
@@ -82,7 +82,7 @@ class UndoneRow:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRow:
-    """Blocks that left the context for good; after `clear` nothing that stands before this row is in it."""
+    """Blocks that left the context for good; after `clear` no block before this row is in it."""
 
     session_id: str
     keys: tuple[BlockKey, ...]

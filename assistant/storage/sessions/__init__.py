@@ -1,1 +1,1 @@
-"""What is in each context now: the file it stands in, and the list of them all."""
+"""What is in each context now: its file, and the list of all of them."""

@@ -21,7 +21,7 @@ def completed(stored: Session, rows: list[Row]) -> Session:
 
 
 def rebuilt(session_id: str, rows: list[Row]) -> Session | None:
-    """A conversation as its rows tell it; None where they hold no word of it."""
+    """A conversation made from its rows; None where there are none."""
     blocks = [row for row in rows if isinstance(row, BlockRow)]
     if not blocks:
         return None

@@ -1,4 +1,4 @@
-"""A session file: what is in one conversation's context now, as it stands on disk."""
+"""A session file: what is in one conversation's context now, on disk."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionHead:
-    """What a list shows of a session file; `version` is whatever stands there."""
+    """What a list shows of a session file; `version` is not checked."""
 
     version: object
     user_id: str

@@ -89,7 +89,7 @@ class Sessions:
         self._renamed: dict[str, str] = {}
 
     def create(self, title: str = "") -> Session:
-        """A new conversation; it stands on disk once it is saved."""
+        """A new conversation; it is on disk once it is saved."""
         return Session(self._user_id, uuid.uuid4().hex, title_from(title, self._known), updated_at=self._at())
 
     def draft(self, session_id: str) -> StreamDraft:

@@ -31,7 +31,7 @@ class UserEntry:
 
 @dataclass(frozen=True, slots=True)
 class TextEntry:
-    """A stretch of the answer."""
+    """A part of the answer's text."""
 
     block_id: str
     text: str
@@ -39,7 +39,7 @@ class TextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingRow:
-    """A stretch of thinking."""
+    """A part of the model's thinking."""
 
     block_id: str
     text: str
@@ -124,9 +124,9 @@ Entry = UserEntry | TextEntry | WorkEntry | ApprovalEntry | CompactionEntry | Me
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """Told by the page itself: the next turn, if it begins with this text, stands in place of a message and all behind.
+    """Made by the page: the next turn, if it begins with this text, replaces a message and everything after it.
 
-    The text tells it from a turn that begins after the edit was refused.
+    Without the text, a turn that begins after a refused edit would be taken for the edited one.
     """
 
     message_id: str
@@ -137,8 +137,8 @@ class Edited:
 class Transcript:
     """All entries, oldest first; the last measure; the turn that runs; what the page knows of the next one.
 
-    `known_ids` are those of every message and call so far: most are new, and to look for one among the entries
-    each time would cost the square of a long conversation.
+    `known_ids` has the ids of all messages and calls: to look through the entries for each new one would take time
+    that grows with the square of the conversation.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -163,7 +163,7 @@ class Transcript:
         return tuple(entry.event for entry in self.entries if isinstance(entry, CompactionEntry))
 
     def has_compaction(self, compaction_id: str) -> bool:
-        """True when this compaction is told."""
+        """True when the transcript has this compaction."""
         return any(event.compaction_id == compaction_id for event in self.compactions)
 
     @property
@@ -174,7 +174,7 @@ class Transcript:
 
     @property
     def change_ids(self) -> frozenset[str]:
-        """Every memory change that is told."""
+        """Every memory change in the transcript."""
         entries = (entry for entry in self.entries if isinstance(entry, MemoryEntry))
         return frozenset(change.change_id for entry in entries for change in entry.changes)
 
@@ -193,7 +193,7 @@ class Transcript:
 
     @property
     def undoable(self) -> str | None:
-        """The newest compaction that stands, the only one an undo can take back."""
+        """The newest compaction that was not undone, the only one that can be undone."""
         standing = [event.compaction_id for event in self.compactions if not event.is_undone]
         return standing[-1] if standing else None
 

@@ -1,7 +1,7 @@
 """Events folded into the entries of a conversation (pure).
 
-Safe to repeat for what has an id: a call, a compaction or a memory change that is told twice stands there once, so
-that a past conversation and the live turn can overlap.
+Safe to repeat for what has an id: a call, a compaction or a memory change that comes twice is kept once, so that
+a past conversation and the live turn can overlap.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _ROWS_PER_ENTRY = 8
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """Told by the page itself: the next turn answers the newest message again, in place of its answer so far."""
+    """Made by the page: the next turn answers the newest message again and replaces its answer so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Told by the page itself: the person decided about a call whose result is not there yet."""
+    """Made by the page: the person decided about a call whose result is not there yet."""
 
     call_id: str
     allow: bool
@@ -126,7 +126,7 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
 
 
 def close_cut_turn(transcript: Transcript) -> Transcript:
-    """For a past conversation nobody works on: a turn that never ended counts as interrupted."""
+    """Mark a turn that never ended as interrupted, in a past conversation that no turn runs in."""
     if transcript.open_turn is None:
         return transcript
     return _end(transcript, EndEntry(transcript.open_turn, "interrupted"))

@@ -169,7 +169,7 @@ def _render_end(entry: EndEntry, is_last: bool) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """A line of a summary: a heading without its marks, or text as it stands."""
+    """A line of a summary: a heading without its marks, or unchanged text."""
 
     kind: Literal["heading", "text"]
     text: str
@@ -184,7 +184,7 @@ def summary_lines(summary: str) -> list[SummaryLine]:
 
 
 def main_argument(input_text: str) -> str:
-    """What tells most about a call's JSON arguments: its command, path or query; else the arguments themselves."""
+    """The most telling of a call's JSON arguments: its command, path or query; else the arguments themselves."""
     try:
         arguments = parse_json(input_text or "{}")
     except ValueError:
