@@ -539,8 +539,9 @@ async def run(folder: Path) -> list[Figure]:
 
 def main() -> int:
     """Measure and print."""
-    if not (DATA / "locomo_dev.json").is_file():
-        print(f"{DATA} has no locomo_dev.json. {SOURCES}", file=sys.stderr)
+    names = ("locomo_dev.json", "memdaily_dev.json", "xquad_en_dev.json", "xquad_zh_dev.json")
+    if missing := [name for name in names if not (DATA / name).is_file()]:
+        print(f"{DATA} has no {', '.join(missing)}. {SOURCES}", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as folder:
         return report(asyncio.run(run(Path(folder))))

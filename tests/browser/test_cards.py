@@ -169,6 +169,17 @@ def test_what_was_recalled_opens_its_file(chat: Chat, recall: None) -> None:
     expect(chat.page.locator("#file-head h2")).to_have_text("memory/2026-11-29.md")
 
 
+def test_a_passage_that_was_not_helpful_says_that_it_is_kept_out(chat: Chat, recall: None) -> None:
+    chat.say("recall the dentist")
+    chat.wait_for_end()
+    row = chat.page.locator("#chat details.p-row-recalled").last
+    row.locator("summary").click()
+    count = row.get_by_role("button", name="Not helpful").count()
+    row.get_by_role("button", name="Not helpful").first.click()
+    expect(row.get_by_text("kept out of this conversation")).to_have_count(1)
+    expect(row.get_by_role("button", name="Not helpful")).to_have_count(count - 1)
+
+
 def test_without_a_model_the_page_says_what_to_do_and_looks_again(
     context: BrowserContext, serve: Serve, tmp_path: Path
 ) -> None:
