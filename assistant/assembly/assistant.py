@@ -29,7 +29,8 @@ from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.left import LeftConversations
 from assistant.conversation.past import change_event
-from assistant.errors import ModelError, SettingsError
+from assistant.errors import ModelError, PalimpsestError, SettingsError
+from assistant.memory.consolidator import Consolidator
 from assistant.memory.log import MemoryChange
 from assistant.memory.needless_lines import TidyProposal
 from assistant.memory.tidy import (
@@ -96,6 +97,7 @@ class Assistant:
         self.left = LeftConversations(
             self.conversations, home.store.sessions, home.store.journal, self._flush_left, home.store.clock.now
         )
+        self.consolidator = Consolidator(home.store.workspace, home.store.admission, home.store.clock.now)
         self.forgetter = make_forgetter(home.store, home.index, self._end_all)
         self.trash = make_trash(home.store, home.index, self._stop_flushes)
         self.notes.on_change.append(in_this_loop(self._emit_change))
@@ -169,7 +171,7 @@ class Assistant:
     async def submit(self, conversation: Conversation, text: str, /) -> Submitted:
         """Run a slash command or ask: the front door of page, terminal and notebook."""
         forgetter = self.owner_of(conversation.session_id).forgetter
-        submitted = await submit(self.conversations, conversation, text, forgetter, self.commands)
+        submitted = await submit(self.conversations, conversation, text, forgetter, self.commands, self.consolidate)
         if submitted.conversation.session_id != conversation.session_id:
             self.left.leave(conversation.session_id)
         return submitted
@@ -238,6 +240,28 @@ class Assistant:
         fit = self._factory.models.compacting if self.settings.memory == "on" else None
         model = TidyModel(make_ask(fit.model), fit.window_tokens // 2, self.counter.text) if fit else None
         return await propose_with_model(notes, model, self._home_language())
+
+    async def consolidate(self, *, is_asked_for: bool = True) -> str:
+        """Let what the notes have for USER.md and MEMORY.md wait for the person; says what came of it.
+
+        Unasked, a model that costs money is used only where the settings say so.
+        """
+        fit = self._factory.models.compacting if self.settings.memory == "on" else None
+        if fit and not (is_asked_for or fit.is_local or self.settings.consolidate == "on"):
+            fit = None
+        model = TidyModel(make_ask(fit.model), fit.window_tokens // 2, self.counter.text) if fit else None
+        return (await self.consolidator.run(model, self._home_language())).notice
+
+    async def consolidate_at_night(self) -> None:
+        """Consolidate where it is due tonight; on a machine of one's own not beside a turn."""
+        is_off = self.settings.consolidate == "off" or not self._factory.are_remembered
+        if is_off or self.store.forget_files.is_pending or not self.consolidator.is_due:
+            return
+        await self._factory.gate.until_idle()
+        try:
+            await self.consolidate(is_asked_for=False)
+        except (PalimpsestError, OSError) as error:
+            log.warning("the notes could not be consolidated: %s", error)
 
     def tidy(self, name: str, accepted: Sequence[TidyProposal]) -> Tidied:
         """Take the accepted lines out of a file: a change like any other, that *History* restores.
@@ -367,6 +391,12 @@ async def _remember_left(assistant: Assistant) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
+async def _consolidate_nightly(assistant: Assistant) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        await assistant.consolidate_at_night()
+
+
 async def _look_for_model(assistant: Assistant) -> None:
     """Connect the model that was asked for as soon as it can be had; each look is later than the one before.
 
@@ -412,4 +442,7 @@ async def open_assistant(
         if home.is_owned:
             stack.push_async_callback(cancel_task, asyncio.create_task(_retire_daily(assistant), name="retention"))
             stack.push_async_callback(cancel_task, asyncio.create_task(_remember_left(assistant), name="left"))
+        if home.is_owned and address:
+            night = asyncio.create_task(_consolidate_nightly(assistant), name="consolidation")
+            stack.push_async_callback(cancel_task, night)
         yield assistant

@@ -90,6 +90,8 @@ class Settings(BaseSettings):
     """Long-term memory: flush, memory tools and recall."""
     recall: Switch = "on"
     """Hand over memory hits before each turn."""
+    consolidate: Literal["auto", "on", "off"] = "auto"
+    """Each night what the notes have for USER.md and MEMORY.md: `auto` asks no model that costs money, `on` any."""
     flush_idle_minutes: int = Field(30, ge=0)
     """Minutes without a word after which a conversation counts as left, and is written to memory; 0: never."""
     embedder: Literal["default", "openai", "dashscope", "none"] = "default"

@@ -12,6 +12,7 @@ from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
 from assistant.conversation.event_log import NumberedEvent
 from assistant.errors import PalimpsestError, SessionNotFoundError
+from assistant.memory.consolidation import CONSOLIDATE_WRITER
 from assistant.memory.forget.forgetter import Forgetter, chosen_items, preview_lines, receipt_text
 from assistant.memory.notes import OWNER_WRITER
 from assistant.memory.waiting import WaitingLine
@@ -24,6 +25,10 @@ _MEMORY_HITS = 10
 _FORGET_ITEMS = 20
 
 
+Consolidate = Callable[[], Awaitable[str]]
+"""Reads the notes and lets lines wait for the person; says what came of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A command as it was typed, and where."""
@@ -33,6 +38,7 @@ class Call:
     argument: str
     forgetter: Forgetter
     commands: Mapping[str, Command]
+    consolidate: Consolidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ async def submit(
     text: str,
     forgetter: Forgetter,
     commands: Mapping[str, Command],
+    consolidate: Consolidate,
 ) -> Submitted:
     """Run one of the commands or queue a message; what a command has to say comes as `Notice` events."""
     # Before anything runs, so that no event of it can be missed.
@@ -77,7 +84,8 @@ async def submit(
     typed = text.strip()
     name, _, argument = typed.partition(" ")
     if name.startswith("/") and "/" not in name[1:]:
-        current = await _run(name, Call(conversations, conversation, argument.strip(), forgetter, commands))
+        call = Call(conversations, conversation, argument.strip(), forgetter, commands, consolidate)
+        current = await _run(name, call)
         if current is not conversation:
             return Submitted(current, current.follow_until_idle(0))
     elif typed:
@@ -196,15 +204,40 @@ async def _pending(call: Call) -> Conversation:
             change = admission.keep(line_id.strip())
             told = say("commands", "written", path=change.path) if change else say("commands", "no_line_or_known")
         case "drop":
-            told = (
-                say("commands", "dropped")
-                if admission.waiting.take(line_id.strip())
-                else say("commands", "no_line_waits")
-            )
+            told = say("commands", "dropped") if admission.drop(line_id.strip()) else say("commands", "no_line_waits")
         case _:
             told = "\n".join(map(waiting_text, admission.waiting.all())) or say("commands", "nothing_waits")
     call.conversation.emit(Notice(told, "info"))
     return call.conversation
+
+
+async def _consolidate(call: Call) -> Conversation:
+    """Reads the notes and lists what is proposed, or decides about one line or all."""
+    admission = call.conversation.memory.admission
+    verb, _, rest = call.argument.partition(" ")
+    chosen, _, text = rest.strip().partition(" ")
+    proposed = [line for line in admission.waiting.all() if line.writer == CONSOLIDATE_WRITER]
+    if verb in ("accept", "decline", "edit"):
+        ids = [line.line_id for line in proposed if chosen in (line.line_id, "all")]
+        for line_id in ids:
+            if verb == "decline":
+                admission.drop(line_id)
+            else:
+                admission.keep(line_id, text.strip() if verb == "edit" else "")
+        call.conversation.emit(Notice(say("commands", "decided", count=len(ids)), "info"))
+        return call.conversation
+    if not proposed:
+        call.conversation.emit(Notice(await call.consolidate(), "info"))
+        proposed = [line for line in admission.waiting.all() if line.writer == CONSOLIDATE_WRITER]
+    if proposed:
+        lines = map(_proposed_text, proposed)
+        call.conversation.emit(Notice("\n".join([*lines, say("commands", "consolidate_how")]), "info"))
+    return call.conversation
+
+
+def _proposed_text(line: WaitingLine) -> str:
+    place = say("commands", "in_place_of", path=line.path, old=line.replaces.strip()) if line.replaces else line.path
+    return say("commands", "proposed", line_id=line.line_id, place=place, text=line.text, source=line.source)
 
 
 async def _memory(call: Call) -> Conversation:
@@ -299,6 +332,7 @@ _RUN: Mapping[str, Callable[[Call], Awaitable[Conversation]]] = {
     "pin": _pin,
     "remember": _remember,
     "pending": _pending,
+    "consolidate": _consolidate,
     "memory": _memory,
     "forget": _forget,
     "stop": _stop,

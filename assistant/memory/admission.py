@@ -112,8 +112,15 @@ class Admission:
         ]
         return Admitted(change, tuple(waiting))
 
-    def keep(self, line_id: str) -> MemoryChange | None:
-        """Write a waiting line as the person's own; None where it waits no longer or is there already.
+    def drop(self, line_id: str) -> bool:
+        """Let a waiting line go, and never propose it again; False where it waits no longer."""
+        line = self.waiting.take(line_id)
+        if line is not None:
+            self.waiting.review.decline(line.path, line.text)
+        return line is not None
+
+    def keep(self, line_id: str, text: str = "") -> MemoryChange | None:
+        """Write a waiting line as the person's own, or `text` in its place; None where it is gone or there already.
 
         Raises `ConflictError` where the line to replace is gone.
         """
@@ -124,7 +131,7 @@ class Admission:
         if line.replaces is not None and line.replaces.strip() not in map(str.strip, standing):
             raise ConflictError(line.path)
         return self.notes.add_lines(
-            line.path, line.heading, [line.text], Origin(OWNER_WRITER, line.session_id), replaces=line.replaces
+            line.path, line.heading, [text or line.text], Origin(OWNER_WRITER, line.session_id), replaces=line.replaces
         )
 
     def _wait(

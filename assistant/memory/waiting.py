@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from assistant.memory.review import Review
 from assistant.storage.atomic_io import hold_lock, replace_text
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
@@ -41,6 +42,8 @@ class WaitingLines:
         """The values of `known` never come into the file."""
         self._known = known
         self._path = path
+        self.review = Review(path.with_name("memory_review.json"))
+        """What was decided about lines that waited."""
 
     def all(self) -> tuple[WaitingLine, ...]:
         """Every line that waits; none where the file cannot be read."""
@@ -50,8 +53,10 @@ class WaitingLines:
             return ()
 
     def add(self, line: WaitingLine) -> bool:
-        """Let a line wait, masked of secrets; False where the same line waits already."""
+        """Let a line wait, masked of secrets; False where the same line waits already, or was declined before."""
         masked = replace(line, text=self._known.mask_all(line.text).text)
+        if self.review.has_declined(masked.path, masked.text):
+            return False
         with hold_lock(self._path):
             known = self.all()
             if any((other.path, other.text) == (masked.path, masked.text) for other in known):
