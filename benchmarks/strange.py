@@ -141,7 +141,13 @@ def _fault(machine: Machine, command: Command, code: int, out: str, err: str) ->
     if code < 0:
         return f"ended by signal {-code}"
     lines = err.splitlines()
-    is_told = code == 0 or (len(lines) == 1 and lines[0].startswith("palimpsest: ")) or "✗" in out or "\\u2717" in out
+    is_told = (
+        code == 0
+        or (machine.is_unread and not err)
+        or (len(lines) == 1 and lines[0].startswith("palimpsest: "))
+        or "✗" in out
+        or "\\u2717" in out
+    )
     if not is_told:
         return f"exit code {code} with {len(lines)} lines: {_short(err)}"
     if command != "chat":

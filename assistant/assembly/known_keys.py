@@ -31,7 +31,7 @@ class KeySource:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         env_name, mcp_name = SECRET_FILES
-        self._env_paths = [folder / env_name for folder in dict.fromkeys((settings.home, Path.cwd()))]
+        self._env_paths = [folder / env_name for folder in dict.fromkeys((settings.home, *_current_folder()))]
         self._mcp_path = settings.home / mcp_name
         self._signature: Signature | None = None
         self._values: frozenset[str] = frozenset()
@@ -95,3 +95,11 @@ def _passwords(address: str) -> Iterator[str]:
     except ValueError:
         return
     yield from {password, unquote(password)} if password else ()
+
+
+def _current_folder() -> list[Path]:
+    """The folder that the program was started in; none where it was removed since."""
+    try:
+        return [Path.cwd()]
+    except OSError:
+        return []

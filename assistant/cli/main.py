@@ -59,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
-        return _run(options)
+        code = _run(options)
+        # What nobody takes must not fail only when the interpreter ends.
+        if _has_output():
+            sys.stdout.flush()
+        return code
     except PalimpsestError as error:
         print(f"palimpsest: {error}", file=sys.stderr)
         return WRONG_USE if isinstance(error, WrongUseError) else FAILED
@@ -79,6 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _end_politely(number: int, frame: object) -> NoReturn:
     """What ends a service ends this program as Ctrl-C does: what is thrown away at the end is."""
     raise KeyboardInterrupt
+
+
+def _has_output() -> bool:
+    # Python has none where the descriptor was closed.
+    stream: TextIO | None = sys.stdout
+    return stream is not None
 
 
 def _drop_output() -> None:

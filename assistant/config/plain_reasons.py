@@ -207,6 +207,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         if is_group(seen):
             seen = seen.exceptions[0]
         else:
-            # What is raised `from None` hides what came before.
-            seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+            # What is raised `from None` hides what came before; what the system says of a second try is the reason.
+            is_own = isinstance(seen, OSError) and seen.errno is not None
+            seen = seen.__cause__ or (None if seen.__suppress_context__ or is_own else seen.__context__)
     return reversed(chain)

@@ -247,7 +247,11 @@ def load_settings(home: Path | None = None, changes: Mapping[str, str] | None = 
     `changes` count above all else, each by its field; an empty one is as if the setting stood nowhere.
     Raises `SettingsError` that names the variable, its value and what is possible; keys are never in the text.
     """
-    folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser().absolute()
+    try:
+        folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default_home())).expanduser().absolute()
+    except (RuntimeError, OSError):
+        # A user without a home, or a folder that was removed while the program starts in it.
+        raise SettingsError(f"{PREFIX}HOME", say("settings", "no_home")) from None
     file = folder / ".env"
     values: dict[str, object] = {"home": folder, **_as_set(changes or {})}
     in_file: dict[str, str | None] = {}

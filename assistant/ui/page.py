@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings
 from assistant.config.words import say
-from assistant.errors import PalimpsestError, SettingsError
+from assistant.errors import PalimpsestError, SettingsError, WorkspaceError
 from assistant.storage.workspace import Workspace
 from assistant.ui.cards import card
 from assistant.ui.server.loading import Loaded, Loading, Opener
@@ -123,6 +123,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
         await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
     is_home_there = settings.home.exists()
+    _make_scratch(settings)
     users = UserSessions(person_asking, keep_open)
     demo = build(settings, users)
 
@@ -159,6 +160,14 @@ def _close(settings: Settings, site: Site, listener: Listener) -> None:
     site.end_streams()
     listener.close()
     _clear_scratch(settings)
+
+
+def _make_scratch(settings: Settings) -> None:
+    """The folder that Gradio makes its own in; raises `WorkspaceError` where the home cannot be written."""
+    try:
+        Workspace(settings.home).page_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise WorkspaceError(say("storage", "home_unusable", root=settings.home, reason=plain_reason(error))) from None
 
 
 def _clear_scratch(settings: Settings) -> None:

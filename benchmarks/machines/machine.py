@@ -36,6 +36,8 @@ class Machine:
     told: str = ""
     commands: Sequence[Command] = TALKING
     home_name: str = "home"
+    is_unread: bool = False
+    """True where nobody reads the output, so that nothing has to be said."""
 
 
 def can_mount() -> bool:

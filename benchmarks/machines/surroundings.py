@@ -78,7 +78,7 @@ def _streams() -> list[Machine]:
         Machine("standard output closed", shell='exec "$@" >&-'),
         Machine("standard error closed", shell='exec "$@" 2>&-'),
         Machine("all streams closed", shell='exec "$@" <&- >&- 2>&-'),
-        Machine("nobody reads the output", shell=unread, told="^ *$"),
+        Machine("nobody reads the output", shell=unread, told="^ *$", is_unread=True),
         Machine("a full device for output", shell='exec "$@" > /dev/full', told="full|space|written"),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_a_key_that_comes_into_a_file_is_known_from_then_on(home: Path) -> None:
     assert known.mask(ENV_KEY) == ENV_KEY
     write_secrets(home)
     assert known.mask(f"{ENV_KEY} {MCP_KEY}") == f"{KNOWN_SECRET_MARK} {KNOWN_SECRET_MARK}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that is in use cannot be removed")
+def test_a_program_that_starts_in_a_folder_that_is_gone_knows_its_keys(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_secrets(home)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert ENV_KEY in KeySource(home_settings(home)).values()
 
 
 @pytest.mark.parametrize("command", ["cat ../.e* ../m*.json", "cp ../.e* x.txt; cat x.txt ../m*.json"])

@@ -155,6 +155,12 @@ def test_a_cause_that_was_hidden_says_nothing() -> None:
     assert kind_of(hidden) == "unforeseen"
 
 
+def test_what_the_system_says_of_a_second_try_is_the_reason() -> None:
+    second = PermissionError(errno.EACCES, "Permission denied")
+    second.__context__ = FileNotFoundError(errno.ENOENT, "No such file or directory")
+    assert kind_of(second) == "no_permission"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_kind_has_its_words(language: str) -> None:
     assert set(read_table("plain_reasons", "zh" if language == "zh" else "en")) == set(get_args(Kind))

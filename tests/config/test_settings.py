@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -270,3 +271,16 @@ def test_blanks_around_any_value_are_left_out(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PALIMPSEST_MAX_STEPS", " 7 ")
     settings = load_settings()
     assert (settings.provider, settings.model, settings.max_steps) == ("openai", "qwen3:8b", 7)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a user of Windows has a folder")
+def test_a_user_without_a_home_folder_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PALIMPSEST_HOME", raising=False)
+    monkeypatch.setenv("HOME", "~")
+    monkeypatch.setattr("pathlib.Path.home", _no_home)
+    with pytest.raises(SettingsError, match="PALIMPSEST_HOME: .*Set it to a folder"):
+        load_settings()
+
+
+def _no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
