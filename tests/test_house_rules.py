@@ -171,6 +171,27 @@ def test_a_sentence_is_told_from_what_nobody_reads(code: str, found: list[str]) 
     assert [text for _, text in sentences_of(ast.parse(code))] == found
 
 
+def test_no_message_holds_the_name_of_a_class() -> None:
+    named = (
+        f"{file.name}:{node.lineno}"
+        for file in PACKAGE
+        if "__name__" in file.text and file.name != "assistant/config/plain_reasons.py"
+        for node in _outside_of_the_log(file.tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("__name__", "__qualname__")
+    )
+    assert problems(named) == "", "a person reads `plain_reason`; the class belongs into the log"
+
+
+def _outside_of_the_log(tree: ast.Module) -> Iterator[ast.AST]:
+    logged = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and re.search(r"\b_?log(?:ger)?\.\w+$", ast.unparse(node.func))
+        for part in ast.walk(node)
+    }
+    return (node for node in ast.walk(tree) if id(node) not in logged)
+
+
 ASSETS = ROOT / "assistant" / "ui" / "assets"
 NAMES = {"Palimpsest", "DashScope", "P"}
 

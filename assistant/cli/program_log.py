@@ -98,8 +98,8 @@ class ProgramLog:
         is_told = isinstance(error, Exception) and not isinstance(error, PalimpsestError | OSError)
         if error is not None and isinstance(error, Exception):
             log.error("the command failed", exc_info=error)
-        if is_told and kind is not None:
-            print(f"palimpsest: {say('cli', 'unforeseen', kind=kind.__name__, path=self._path)}", file=sys.stderr)
+        if is_told:
+            print(f"palimpsest: {say('cli', 'unforeseen', path=self._path)}", file=sys.stderr)
         logging.captureWarnings(False)
         logging.setLoggerClass(logging.Logger)
         logging.lastResort = self._last_resort

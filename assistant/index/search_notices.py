@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import Language, sentence
+from assistant.errors import PalimpsestError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,12 @@ def still_reading(done: int, total: int) -> SearchNotice:
 
 def words_for_now(error: Exception) -> SearchNotice:
     """No vectors until the cause is gone."""
-    return _notice("words_for_now", error=error)
+    return _notice("words_for_now", error=_in_words(error))
 
 
 def words_this_time(error: Exception) -> SearchNotice:
     """No vectors for this question."""
-    return _notice("words_this_time", error=error)
+    return _notice("words_this_time", error=_in_words(error))
 
 
 def vectors_incomplete(share: float) -> SearchNotice:
@@ -49,13 +51,18 @@ def vectors_incomplete(share: float) -> SearchNotice:
 
 def not_indexed(error: Exception) -> SearchNotice:
     """The disk refuses what was read."""
-    return _notice("not_indexed", error=error)
+    return _notice("not_indexed", error=_in_words(error))
 
 
 def task_failed(name: str, error: Exception) -> SearchNotice:
     """Work in the background ended with an error and begins again."""
-    return _notice("task_failed", name=name, error=error)
+    return _notice("task_failed", name=name, error=_in_words(error))
 
 
 def _notice(name: str, /, **values: object) -> SearchNotice:
     return SearchNotice(name, tuple((key, str(value)) for key, value in values.items()))
+
+
+def _in_words(error: Exception) -> str:
+    """A sentence of ours; of any other error the plain reason."""
+    return str(error) if isinstance(error, PalimpsestError) else f"{plain_reason(error)}."

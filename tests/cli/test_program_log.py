@@ -48,7 +48,7 @@ def test_what_nobody_foresaw_is_one_line_and_its_traceback_in_the_log(
     monkeypatch.setattr("assistant.cli.home_commands.run_sessions", fail)
     assert main(["sessions"]) == 1
     said = capsys.readouterr().err
-    assert said == f"palimpsest: Something unforeseen happened (KeyError); {home / 'palimpsest.log'} has the details.\n"
+    assert said == f"palimpsest: Something unforeseen happened; {home / 'palimpsest.log'} has the details.\n"
     written = (home / "palimpsest.log").read_text(encoding="utf-8")
     assert "Traceback" in written
     assert KEY not in written

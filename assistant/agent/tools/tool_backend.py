@@ -18,6 +18,7 @@ from agentscope.tool import ExecResult, LocalBackend
 from assistant.agent.tools.file_texts import as_utf8, like_before
 from assistant.agent.tools.left_processes import MARK_NAME, end_marked
 from assistant.agent.tools.other_homes import HomesBeside, status_of
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
@@ -87,7 +88,7 @@ class ToolBackend(LocalBackend):
             prepared = await asyncio.to_thread(_prepared, command, self._secrets, self._others)
             program = await _start(prepared, cwd or str(self._start_folder))
         except OSError as error:
-            return ExecResult(exit_code=127, stdout=b"", stderr=str(error).encode())
+            return ExecResult(exit_code=127, stdout=b"", stderr=f"{command[0]}: {plain_reason(error)}".encode())
         try:
             async with asyncio.timeout(timeout):
                 await program.exited.wait()
