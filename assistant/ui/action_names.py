@@ -8,6 +8,7 @@ ChatAction = Literal[
     "allow",
     "ask-empty-trash",
     "begin",
+    "catch-up",
     "choose-model",
     "close-text",
     "continue",

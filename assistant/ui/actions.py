@@ -42,6 +42,7 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "refuse-recall": changing(card_actions.refuse_recall),
     # A message, a part of the conversation.
     "send": card_actions.send_message,
+    "catch-up": card_actions.catch_up,
     "draw-all": card_actions.draw_all,
     "copy": showing(card_actions.copy_answer),
     "edit": showing(card_actions.edit, at_rest=True),

@@ -16,8 +16,8 @@ from assistant.ui.chat.edit_box import Draft
 from assistant.ui.chat.tab import Tab
 from assistant.ui.memory.task import Task
 
-# Raises the action of a card's button; `assets/page.js` calls it from the one click listener.
-_CONNECT_JS = "window.palimpsest.connect(element.closest('#chat-actions, #memory-actions').id, trigger);"
+# Raises an event of the page, a card's button or the news; `assets/page.js` does it.
+_CONNECT_JS = "window.palimpsest.connect(element.closest('#chat-actions, #memory-actions, #news').id, trigger);"
 
 # Applies each patch that comes as the value to nodes beside the template, which stays empty.
 _DRAW_JS = "window.palimpsest.transcript.connect(element, () => props.value, (draw) => watch('value', draw));"
@@ -160,7 +160,7 @@ class PageComponents(ChatComponents, MemoryComponents):
     cancel_edit: gr.Button = _button("cancel-edit")
     chat_actions: gr.HTML = _action_channel("chat-actions")
     memory_actions: gr.HTML = _action_channel("memory-actions")
-    timer: gr.Timer = field(default_factory=lambda: gr.Timer(2.0))
+    news: gr.HTML = _action_channel("news")
 
 
 PagePart = type[ChatComponents] | type[EditorComponents]

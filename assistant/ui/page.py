@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _FIRST_PAGE_WAIT_SECONDS = 2.0
 _NETWORK_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file", "ssl_cert_dir")
 _PORTS = range(7860, 7960)
+_MAX_PAGE_LOADS = 1_000
+"""Of so many Gradio keeps a state, some 90 KB each: nothing tells it that a tab was closed."""
 _SPACE_FRAMES = "https://huggingface.co https://*.hf.space"
 
 
@@ -141,9 +143,10 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
             await users.close()
 
     demo.queue(default_concurrency_limit=16, max_size=128)
+    demo.state_session_capacity = _MAX_PAGE_LOADS
     _let_queue_rest(demo)
     listening = _listen(settings)
-    site = Site(settings, demo, lifespan, _SPACE_FRAMES if settings.is_space else framed_by, first_page.set)
+    site = Site(settings, demo, users, lifespan, _SPACE_FRAMES if settings.is_space else framed_by, first_page.set)
     # Gradio makes folders for what this page has not; whoever has guests only has no home.
     _clear_scratch(settings)
     if not is_home_there:

@@ -6,7 +6,6 @@ takes on the time zone of the browser.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -18,7 +17,7 @@ from assistant.ui.cards import card
 from assistant.ui.chat.chat_controller import show_refusals
 from assistant.ui.chat.edit_box import Draft
 from assistant.ui.chat.page_updates import closed_edit_box
-from assistant.ui.chat.search_panel import find_html, index_html
+from assistant.ui.chat.search_panel import find_html, index_state_html
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import ChatComponents, PageComponents, PageUpdate, outputs_of, unchanged
 from assistant.ui.event_values import QUEUED, QUICK, TYPED, Values, action_of, tab_of
@@ -48,24 +47,22 @@ def _wire_chat(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> No
                 user.loading.loaded.assistant.store.clock.begin_in(_zone_name(request))
             yield user.chat.sent(update, tab_of(request)).values_of(ChatComponents)
 
-    async def start_new(request: gr.Request) -> AsyncIterator[Values]:
+    async def start_new(request: gr.Request) -> Values:
         user = users.enter(request)
-        async for values in _shown(user, request, user.chat.start_new(tab_of(request))):
-            yield values
+        return await _shown(user, request, user.chat.start_new(tab_of(request)))
 
     demo.load(load, None, outputs, **QUEUED)
     page.new_chat.click(start_new, None, outputs, **QUEUED)
     _wire_edit(page, users)
-    _wire_cards(demo, page, users)
+    _wire_cards(page, users)
 
 
 def _wire_edit(page: PageComponents, users: UserSessions) -> None:
     outputs = outputs_of(page, ChatComponents)
 
-    async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
+    async def send_again(text: str, draft: Draft, shown: Tab, request: gr.Request) -> Values:
         user = await _enter_in_zone(users, request)
-        async for values in _shown(user, request, user.chat.send_again(text, draft, shown, tab_of(request))):
-            yield values
+        return await _shown(user, request, user.chat.send_again(text, draft, shown, tab_of(request)))
 
     gr.on(  # pyright: ignore[reportUnknownMemberType]
         [page.edit_text.submit, page.send_again.click],
@@ -77,42 +74,35 @@ def _wire_edit(page: PageComponents, users: UserSessions) -> None:
     page.cancel_edit.click(lambda: closed_edit_box().values_of(ChatComponents), None, outputs, **QUICK)
 
 
-def _wire_cards(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
+def _wire_cards(page: PageComponents, users: UserSessions) -> None:
     outputs, tab = outputs_of(page, ChatComponents), page.tab
 
-    async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> AsyncIterator[Values]:
+    async def act(shown: Tab, request: gr.Request, event: gr.EventData) -> Values:
         action = action_of(event)
         user = await _enter_in_zone(users, request)
-        async for values in _shown(
-            user, request, act_in_chat(user.chat, action.name, action.target, shown, tab_of(request))
-        ):
-            yield values
+        updates = act_in_chat(user.chat, action.name, action.target, shown, tab_of(request))
+        return await _shown(user, request, updates)
 
-    async def compact(hint: str, shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
+    async def compact(hint: str, shown: Tab, request: gr.Request) -> Values:
         user = await _enter_in_zone(users, request)
-        async for values in _shown(user, request, user.chat.compact(hint, shown, tab_of(request))):
-            yield values
+        return await _shown(user, request, user.chat.compact(hint, shown, tab_of(request)))
 
-    async def look_ahead(shown: Tab, request: gr.Request) -> AsyncIterator[Values]:
+    async def look_ahead(shown: Tab, request: gr.Request) -> Values:
         user = users.enter(request)
-        async for values in _shown(user, request, user.chat.look_ahead(shown)):
-            yield values
+        return await _shown(user, request, user.chat.look_ahead(shown))
 
-    async def tick(shown: Tab, request: gr.Request) -> Values:
+    async def show_news(shown: Tab, request: gr.Request) -> Values:
         user = users.entered(request)
-        update = user.chat.tick(shown, tab_of(request)) if user else PageUpdate()
-        return (user.chat.sent(update, tab_of(request)) if user else update).values_of(ChatComponents)
-
-    async def leave(request: gr.Request) -> None:
-        if user := users.entered(request):
-            user.chat.leave(tab_of(request))
+        loaded = user.loading.loaded if user else None
+        if user is None or loaded is None:
+            return PageUpdate().values_of(ChatComponents)
+        return user.chat.sent(user.chat.news(loaded, shown, tab_of(request)), tab_of(request)).values_of(ChatComponents)
 
     page.chat_actions.select(act, tab, outputs, **QUEUED)
     compacted = page.compact.click(compact, [page.hint, tab], outputs, **QUEUED)
     compacted.then(lambda: "", None, page.hint, **QUICK)
     page.look_ahead.click(look_ahead, tab, outputs, **QUEUED)
-    page.timer.tick(tick, tab, outputs, **QUICK)
-    demo.unload(leave)
+    page.news.select(show_news, tab, outputs, **QUICK)
 
 
 def _wire_search(page: PageComponents, users: UserSessions) -> None:
@@ -122,18 +112,17 @@ def _wire_search(page: PageComponents, users: UserSessions) -> None:
         except PalimpsestError as error:
             return str(card("notice", text=str(error), level="warning"))
 
-    async def show_index_state(shown: str, request: gr.Request) -> Values:
+    async def show_index_state(request: gr.Request) -> object:
         user = users.entered(request)
-        loaded = user.loading.loaded if user else None
-        if loaded is None:
-            return [unchanged(), unchanged()]
-        state = str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
-        return [unchanged(), unchanged()] if state == shown else [state, state]
+        if user is None or user.loading.loaded is None:
+            return unchanged()
+        state = await index_state_html(user.loading.loaded)
+        user.index_states.keep(tab_of(request), state)
+        return state
 
     # `input` does not fire for what is pasted, dropped or written by an input method.
     page.search.change(find, page.search, page.hits, **TYPED)
-    shown = gr.State("")
-    page.timer.tick(show_index_state, shown, [page.index_state, shown], **QUICK)
+    page.news.select(show_index_state, None, page.index_state, **QUICK)
 
 
 def _show_person(request: gr.Request) -> object:
@@ -160,7 +149,9 @@ async def _enter_in_zone(users: UserSessions, request: gr.Request) -> UserSessio
     return user
 
 
-async def _shown(user: UserSession, request: gr.Request, updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Values]:
-    """The values of each update; a refusal is shown in the tab."""
+async def _shown(user: UserSession, request: gr.Request, updates: AsyncIterator[PageUpdate]) -> Values:
+    """The values of all updates at once, as Gradio sends the last of several twice; a refusal is shown in the tab."""
+    shown = PageUpdate()
     async for update in show_refusals(updates):
-        yield user.chat.sent(update, tab_of(request)).values_of(ChatComponents)
+        shown |= update
+    return user.chat.sent(shown, tab_of(request)).values_of(ChatComponents)

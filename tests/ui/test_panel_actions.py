@@ -24,6 +24,7 @@ from assistant.ui.chat.tab import Tab
 from tests.fakes.home import call, home_settings, scripted_assistant, text
 from tests.index.homes import write
 from tests.ui.open_page import OpenPage, last, open_page, page_of
+from tests.ui.turns import after_turn
 
 LONG = "The cellar key hangs behind the door. " * 300
 ARTIFACT_ID = "00000000-0000-4000-8000-000000000001"
@@ -66,7 +67,7 @@ def likes_tea(page: OpenPage, session_id: str) -> MemoryChange:
 
 
 async def test_a_message_is_pinned_and_unpinned(page: OpenPage, conversation: Conversation, tab: Tab) -> None:
-    await last(page.controller.send("hello again", tab, "tab"))
+    await after_turn(page.controller, page.controller.send("hello again", tab, "tab"))
     target = question_target(conversation)
     shown = await last(act_in_chat(page.controller, "pin", target, tab, "tab"))
     assert pinned(conversation) == ["hello"]
@@ -134,13 +135,13 @@ def test_a_look_ahead_says_why_nothing_would_be_folded() -> None:
 async def test_a_memory_change_is_undone_from_its_chip_and_told(
     page: OpenPage, conversation: Conversation, tab: Tab, home: Path
 ) -> None:
-    await last(page.controller.send("hello", tab, "tab"))
+    await after_turn(page.controller, page.controller.send("hello", tab, "tab"))
     change = likes_tea(page, conversation.session_id)
-    await last(page.controller.send("hello again", tab, "tab"))
+    await after_turn(page.controller, page.controller.send("hello again", tab, "tab"))
     await last(act_in_chat(page.controller, "undo-change", change.change_id, tab, "tab"))
     assert "Likes tea" not in (home / "USER.md").read_text("utf-8")
     assert [known.writer for known in page.assistant.memory_log.history("USER.md")][-1] == "owner"
-    messages = str((await last(page.controller.send("hello", tab, "tab")))["transcript"])
+    messages = str((await after_turn(page.controller, page.controller.send("hello", tab, "tab")))["transcript"])
     assert "−1" in messages
     assert "without: - Likes tea" in messages
 
@@ -149,7 +150,7 @@ async def test_a_change_that_was_written_over_is_not_undone(
     page: OpenPage, conversation: Conversation, tab: Tab, home: Path
 ) -> None:
     change = likes_tea(page, conversation.session_id)
-    await last(page.controller.send("hello", tab, "tab"))
+    await after_turn(page.controller, page.controller.send("hello", tab, "tab"))
     path = home / "USER.md"
     path.write_text(path.read_text("utf-8").replace("Likes tea", "Likes coffee"), "utf-8")
     with pytest.raises(ConflictError):

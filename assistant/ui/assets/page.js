@@ -2,6 +2,7 @@
 (() => {
   const TOKEN = "__TOKEN__";
   const WORDS = __WORDS__;
+  const NEWS_MILLISECONDS = 2000;
   // What opens its answer in the Memory tab, and what is done there.
   const TASKS = new Set(["forget-words", "forget-change"]);
   // What shows something in the conversation.
@@ -16,7 +17,7 @@
     stop: "#stop button",
     composer: "#composer textarea",
     editor: "#editor .cm-content",
-    transcript: "#chat .m-scroller",
+    transcript: "#chat",
     edit: "#edit-text textarea",
     cancelEdit: "#cancel-edit",
     search: "#search textarea, #search input",
@@ -225,6 +226,30 @@
       document.querySelector(GRADIO.contextTab)?.click();
     },
   };
+
+  /* What changed without this tab's doing. Only where there is any, or nobody answers, an event of the page asks. */
+  const askForNews = async () => {
+    const tab = window.palimpsest.transcript.tab();
+    if (!tab) return;
+    let isNews = true;
+    try {
+      const [given, kind] = (await held(editorView()?.state.doc.toString())).split("\n", 2);
+      const query = new URLSearchParams({ session_hash: tab, given, edited: kind === "untouched" ? "0" : "1" });
+      const answer = await fetch(`news?${query}`);
+      isNews = !answer.ok || (await answer.json()).news;
+    } catch {
+      // The server is gone; the event finds out whether it comes back.
+    }
+    if (isNews) channels.news?.("select", {});
+  };
+  const keepAsking = () => askForNews().finally(() => setTimeout(keepAsking, NEWS_MILLISECONDS));
+  setTimeout(keepAsking, NEWS_MILLISECONDS);
+  addEventListener("pagehide", () => {
+    const tab = window.palimpsest.transcript.tab();
+    if (tab) navigator.sendBeacon("leave", JSON.stringify({ session_hash: tab }));
+  });
+  // A page that comes back as it was has been forgotten meanwhile.
+  addEventListener("pageshow", ({ persisted }) => persisted && send("draw-all", ""));
 
   Object.assign(window.palimpsest, {
     held,

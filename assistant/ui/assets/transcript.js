@@ -3,13 +3,18 @@
   const WORDS = __WORDS__;
   const END_PIXELS = 24;
   const ACK_MILLISECONDS = 10000;
+  const EARLY_MILLISECONDS = 1500;
+  const ASK_MILLISECONDS = 700;
+  const FIRST_WORD_MILLISECONDS = 5000;
+  const WITHOUT_MILLISECONDS = 30000;
+  const SLOTS = 3;
   const SPEECH_MILLISECONDS = 5000;
   const CODE_END = "</code></pre></figure>";
 
   let scroller, column, toEnd, speaker;
   let version = 0;
   let session = null;
-  let isWhole = true;
+  let tab = "";
   let isFollowing = true;
   const nodes = new Map();
 
@@ -123,28 +128,131 @@
     announce(touched, added);
   };
 
-  /* A patch builds on what is here; where one is missing the tab asks once for all of it. */
+  /* A patch builds on what is here. One that comes before its base waits a moment for it, as two ways lead here; where
+     one is missing the tab asks once for all of it. */
+  const early = new Map();
+  let lateness = 0;
   const draw = (value) => {
-    for (const [name, patch] of Object.entries(value ?? {})) {
-      const next = Number(name);
-      // Gradio sends the last value of a run once more when it ends.
-      if (next <= version) continue;
-      if (patch.base !== null && patch.base !== version) {
-        if (isWhole) window.palimpsest.send("draw-all", "");
-        isWhole = false;
-        continue;
-      }
-      const isOther = patch.base === null && patch.session !== session;
-      keepingPlace(() => apply(patch), isOther);
-      if (patch.base === null) {
-        session = patch.session;
-        isWhole = true;
-      }
-      version = next;
-      if (isOther) begin();
-      if (patch.show) show(patch.show);
-      if (patch.received) outbox.received(patch.received);
+    for (const [name, patch] of Object.entries(value ?? {})) take(Number(name), patch);
+  };
+  const take = (next, patch) => {
+    if (patch.received) outbox.received(patch.received);
+    // What was drawn over meanwhile says nothing new.
+    if (next <= version) return;
+    if (patch.base !== null && patch.base !== version) {
+      early.set(patch.base, [next, patch]);
+      lateness ||= setTimeout(askForAll, EARLY_MILLISECONDS);
+      return;
     }
+    put(next, patch);
+    const following = early.get(version);
+    early.delete(version);
+    if (following) take(...following);
+    else if (!early.size) lateness = clearTimeout(lateness) ?? 0;
+  };
+  const askForAll = () => {
+    lateness = 0;
+    const isMissing = [...early.values()].some(([next]) => next > version);
+    early.clear();
+    if (isMissing) window.palimpsest.send("draw-all", "");
+  };
+  const put = (next, patch) => {
+    const isOther = patch.base === null && patch.session !== session;
+    keepingPlace(() => apply(patch), isOther || growsAtEnd(patch));
+    if (patch.base === null) session = patch.session;
+    version = next;
+    if (isOther) {
+      words.stop();
+      begin();
+    }
+    if (patch.show) show(patch.show);
+    if (patch.tab) tab = patch.tab;
+    if (patch.live !== undefined) words.follow(patch.live);
+    if (patch.beside) window.palimpsest.send("catch-up", "");
+  };
+
+  /* ---- the words of an answer: they come on a stream of their own, and where there is none, when asked for ---- */
+
+  const words = {
+    isLive: false,
+    source: null,
+    leaveSlot: null,
+    isBroken: false,
+    withoutUntil: 0,
+    timer: 0,
+    follow(isLive) {
+      this.isLive = isLive;
+      if (!isLive) this.stop();
+      else if (!this.source && !this.timer) this.read();
+    },
+    stop() {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      this.source?.close();
+      this.source = null;
+      this.leaveSlot?.();
+      this.leaveSlot = null;
+    },
+    async read() {
+      // Until it is known whether there is room.
+      this.timer = -1;
+      const leaveSlot = document.hidden || performance.now() < this.withoutUntil ? null : await takeSlot();
+      this.timer = 0;
+      if (!this.isLive || this.source) return leaveSlot?.();
+      if (!leaveSlot) return this.askLater();
+      this.leaveSlot = leaveSlot;
+      this.open();
+    },
+    open() {
+      const query = new URLSearchParams({ session_hash: tab, version: String(this.isBroken ? 0 : version) });
+      this.isBroken = false;
+      const source = (this.source = new EventSource(`patches?${query}`));
+      let isHeard = false;
+      // Something on the way may keep all of it until its end.
+      this.timer = setTimeout(() => lost(), FIRST_WORD_MILLISECONDS);
+      const lost = () => {
+        if (this.source !== source) return;
+        // What it was to bring may be lost.
+        this.isBroken = true;
+        if (!isHeard) this.withoutUntil = performance.now() + WITHOUT_MILLISECONDS;
+        this.stop();
+        if (this.isLive) this.askLater();
+      };
+      source.onmessage = ({ data }) => {
+        if (!isHeard) this.timer = clearTimeout(this.timer) ?? 0;
+        isHeard = true;
+        draw(JSON.parse(data));
+      };
+      source.onerror = lost;
+    },
+    askLater() {
+      this.timer = setTimeout(() => {
+        this.timer = 0;
+        if (!this.isLive) return;
+        // Nobody looks at a page that is hidden, and what is said while it is comes with the page's own ticks.
+        if (!document.hidden) window.palimpsest.send("catch-up", "");
+        this.read();
+      }, ASK_MILLISECONDS);
+    },
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (!words.isLive) return;
+    words.stop();
+    words.askLater();
+  });
+
+  /* A browser has six connections to a server for all its tabs together: only so many of them may be held. */
+  const takeSlot = async () => {
+    // Pages that are not from this machine and not encrypted have no locks.
+    if (!navigator.locks) return () => {};
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const leave = await new Promise((resolve) => {
+        const hold = (lock) => (lock ? new Promise((release) => resolve(release)) : resolve(null));
+        navigator.locks.request(`palimpsest-words-${slot}`, { ifAvailable: true }, hold).catch(() => resolve(null));
+      });
+      if (leave) return leave;
+    }
+    return null;
   };
 
   /* ---- reading ---- */
@@ -167,10 +275,21 @@
     return null;
   };
 
+  /* Whether a patch only adds to the newest words, below all that is read. */
+  const growsAtEnd = ({ ops }) => {
+    const newest = column.lastElementChild?.dataset.key;
+    return ops.every(([name, key, , before]) => key === newest || (name === "insert" && !before));
+  };
+
   /* The line one reads stays where it is, whatever is drawn above it. */
-  const keepingPlace = (change, isOther) => {
-    // The end is followed when the page has been laid out, by whoever watches its height.
-    if (isFollowing || isOther) return change();
+  const keepingPlace = (change, cannotMove) => {
+    if (isFollowing) {
+      change();
+      // Now and not once its height is seen to have changed, which would be one frame more.
+      scroller.scrollTop = scroller.scrollHeight;
+      return;
+    }
+    if (cannotMove) return change();
     const place = firstVisible();
     scroller.style.overflowAnchor = "none";
     change();
@@ -274,13 +393,18 @@
       if (words.length) speak(words.join(" ").trim());
     }
   };
+  let silence = 0;
   const speak = (text) => {
     if (!text) return;
+    const now = performance.now();
     const line = document.createElement("p");
     line.textContent = text;
+    line.saidAt = now;
+    // Said once; who reads on finds the words in the conversation. One timer for all, as each would draw the page.
+    for (const old of [...speaker.children]) if (now - old.saidAt > SPEECH_MILLISECONDS) old.remove();
     speaker.append(line);
-    // Said once; who reads on finds the words in the conversation.
-    setTimeout(() => line.remove(), SPEECH_MILLISECONDS);
+    clearTimeout(silence);
+    silence = setTimeout(() => speaker.replaceChildren(), SPEECH_MILLISECONDS);
   };
 
   /* ---- the composer: a message is taken the moment it is sent, and they arrive one after the other ---- */
@@ -384,6 +508,7 @@
       draw(value());
     },
     confirmCopy,
+    tab: () => tab,
     focusComposer: () => composer()?.focus(),
     unsent: () => outbox.unsent(),
   };

@@ -53,8 +53,7 @@ def changing(change: Callable[[LiveView, str], bool], *, at_rest: bool = False) 
     async def act(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
         if not change(view, click.target):
             gr.Warning(say("page", "button_gone"))
-        async for update in chat.follow(click, view):
-            yield update
+        yield chat.follow(click, view)
 
     return on_conversation(act, at_rest=at_rest)
 
@@ -70,8 +69,7 @@ def showing(
             yield update
             return
         gr.Warning(say("page", "button_gone"))
-        async for followed in chat.follow(click, view):
-            yield followed
+        yield chat.follow(click, view)
 
     return on_conversation(act, at_rest=at_rest)
 
@@ -80,8 +78,7 @@ def moving(moved: Callable[[Transcript, Window], Window]) -> ChatMethod:
     """An action that draws another part of the conversation."""
 
     async def act(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
-        async for update in chat.follow(click, view, moved(view.transcript, click.tab.window)):
-            yield update
+        yield chat.follow(click, view, moved(view.transcript, click.tab.window))
 
     return on_conversation(act)
 

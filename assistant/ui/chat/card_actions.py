@@ -82,8 +82,7 @@ def refuse_recall(view: LiveView, target: str) -> bool:
 async def stop(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
     """Stop the turn that runs."""
     await view.conversation.stop()
-    async for update in chat.follow(click, view):
-        yield update
+    yield chat.follow(click, view)
 
 
 def latest(_transcript: Transcript, _window: Window) -> Window:
@@ -96,9 +95,7 @@ async def show_folded(chat: ChatController, click: Click, view: LiveView) -> Asy
     place = place_of_folded(view.transcript, click.tab.window, click.target)
     if place is None:
         gr.Warning(say("page", "button_gone"))
-    followed = chat.follow(click, view, place.window, str(place.entry)) if place else chat.follow(click, view)
-    async for update in followed:
-        yield update
+    yield chat.follow(click, view, place.window, str(place.entry)) if place else chat.follow(click, view)
 
 
 async def copy_answer(_chat: ChatController, click: Click, view: LiveView) -> PageUpdate | None:
@@ -194,6 +191,11 @@ async def send_message(chat: ChatController, click: Click) -> AsyncIterator[Page
 async def draw_all(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
     """Send all of the conversation again."""
     yield chat.draw_all(click)
+
+
+async def catch_up(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
+    """What the tab does not show yet."""
+    yield chat.news(click.loaded, click.tab, click.tab_hash)
 
 
 async def close_dialog(_chat: ChatController, _click: Click) -> AsyncIterator[PageUpdate]:

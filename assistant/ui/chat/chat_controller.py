@@ -14,6 +14,7 @@ from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.cards import card
+from assistant.ui.chat.beside import Beside
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.context_panel import preview_html
 from assistant.ui.chat.edit_box import Draft, draft_of, question_of
@@ -25,7 +26,7 @@ from assistant.ui.chat.page_updates import (
     shown_edit_box,
 )
 from assistant.ui.chat.search_panel import find_question
-from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts
+from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts, TranscriptPatch
 from assistant.ui.chat.sessions_panel import found_in_trash
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
@@ -48,13 +49,51 @@ class ChatController:
         self._views = views
         self.tabs = TabViews(views)
         self._transcripts = SentTranscripts()
+        self._readers: dict[str, object] = {}
 
     def sent(self, update: PageUpdate, tab_hash: str) -> PageUpdate:
         """The update as this tab is to get it: of a conversation only what the tab does not show yet."""
         drawn = update.get("transcript")
         if not isinstance(drawn, DrawnTranscript):
             return update
-        return update | PageUpdate(transcript=self._transcripts.patch(tab_hash, drawn))
+        # A tab is told its name, by which it asks for news, and whether words come.
+        patch = self._transcripts.patch(tab_hash, drawn, tab=tab_hash, live=drawn.part.beside.is_running)
+        return update | PageUpdate(transcript=patch)
+
+    async def words(self, tab_hash: str, version: int) -> AsyncIterator[TranscriptPatch]:
+        """The conversation of a tab that shows this version (0: it missed one), patch by patch until its turn ends.
+
+        A patch says where something `beside` the conversation changed, which an event of the page brings. Nothing comes
+        for a tab that shows none, nor any more once it shows another one or begins to read a second time.
+        """
+        loaded, part = self._loading.loaded, self._transcripts.part(tab_hash)
+        if loaded is None or part is None or not part.session_id:
+            return
+        try:
+            view = self.tabs.view(loaded, part.session_id)
+        except PalimpsestError:
+            # The next request of this tab reports why.
+            return
+        if not self._transcripts.can_go_on(tab_hash, version):
+            self._transcripts.send_all(tab_hash)
+        reader = self._readers[tab_hash] = object()
+        told = None
+        try:
+            async for is_last in _with_first_and_last(view.updates(view.version)):
+                now = self._transcripts.part(tab_hash)
+                if self._readers.get(tab_hash) is not reader or now is None or now.session_id != part.session_id:
+                    return
+                beside = Beside.of(view)
+                is_news = is_last or beside not in (now.beside, told)
+                told = beside
+                # What is shown beside the conversation stays as it is until the page asks for it.
+                drawn = DrawnTranscript(replace(now, version=view.version), view.nodes(now.window))
+                yield self._transcripts.patch(
+                    tab_hash, drawn, live=False if is_last else None, beside=True if is_news else None
+                )
+        finally:
+            if self._readers.get(tab_hash) is reader:
+                del self._readers[tab_hash]
 
     async def load(self, wanted: str, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show the page before the assistant is there, then the wanted or else the newest conversation."""
@@ -78,13 +117,12 @@ class ChatController:
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
-        async for update in self.tabs.show(loaded, Tab(session_id), tab_hash):
-            yield update
+        yield self.tabs.show(loaded, Tab(session_id), tab_hash)
 
     async def send(self, text: str, tab: Tab, tab_hash: str, number: str = "") -> AsyncIterator[PageUpdate]:
         """Send a message to the conversation of this tab, or to a new one, and follow.
 
-        The first update carries the number under which the tab sent it; what is refused goes back into the composer.
+        The update carries the number under which the tab sent it; what is refused goes back into the composer.
         """
         if not text.strip():
             yield PageUpdate()
@@ -101,9 +139,7 @@ class ChatController:
             raise
         view.touch()
         tab = Tab(view.conversation.session_id)
-        async for update in self.tabs.follow(loaded, view, tab, tab_hash):
-            yield received_update(update, number)
-            number = ""
+        yield received_update(self.tabs.follow(loaded, view, tab, tab_hash), number)
 
     async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Send an edited message in place of the old one, once the person has seen what leaves the context with it."""
@@ -129,14 +165,12 @@ class ChatController:
             yield shown_edit_box(draft_of(view, question), text)
             return
         view.edit(draft.message_id, text.strip())
-        async for update in self.tabs.follow(loaded, view, Tab(tab.session_id), tab_hash, beside=closed_edit_box()):
-            yield update
+        yield self.tabs.follow(loaded, view, Tab(tab.session_id), tab_hash) | closed_edit_box()
 
     async def start_new(self, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Show an empty conversation; it comes into being with its first message."""
         loaded = await self._loading.ready()
-        async for update in self.tabs.show(loaded, Tab(), tab_hash):
-            yield update
+        yield self.tabs.show(loaded, Tab(), tab_hash)
 
     async def compact(self, hint: str, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Compact now."""
@@ -147,8 +181,7 @@ class ChatController:
             return
         view = self.tabs.view(loaded, tab.session_id)
         view.conversation.compact(hint.strip())
-        async for update in self.tabs.follow(loaded, view, replace(tab, window=Window()), tab_hash):
-            yield update
+        yield self.tabs.follow(loaded, view, replace(tab, window=Window()), tab_hash)
 
     async def look_ahead(self, tab: Tab) -> AsyncIterator[PageUpdate]:
         """Show what compacting now would fold."""
@@ -160,10 +193,20 @@ class ChatController:
             return
         yield PageUpdate(preview=str(preview_html(await view.conversation.preview_compaction())))
 
-    def tick(self, tab: Tab, tab_hash: str) -> PageUpdate:
-        """What changed without this tab's doing: a turn another tab started, a memory written after the turn."""
-        loaded = self._loading.loaded
-        return PageUpdate() if loaded is None else self.tabs.news(loaded, tab, tab_hash)
+    def has_news(self, loaded: Loaded, tab_hash: str) -> bool:
+        """Whether something changed without this tab's doing: a turn of another tab, memory written after one."""
+        # A tab that reads the words of a turn is told there.
+        part = None if tab_hash in self._readers else self._transcripts.part(tab_hash)
+        return part is not None and self.tabs.has_news(loaded, tab_hash, part)
+
+    def news(self, loaded: Loaded, tab: Tab, tab_hash: str) -> PageUpdate:
+        """What this tab does not show yet."""
+        return self.tabs.news(loaded, tab, tab_hash, self._transcripts.part(tab_hash))
+
+    def session_of(self, tab_hash: str) -> str:
+        """The conversation that a tab shows; empty for none."""
+        part = self._transcripts.part(tab_hash)
+        return "" if part is None else part.session_id
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
@@ -174,16 +217,10 @@ class ChatController:
         """The assistant, once it is there; raises what loading raised."""
         return await self._loading.ready()
 
-    async def follow(
-        self, click: Click, view: LiveView, window: Window | None = None, show: str = ""
-    ) -> AsyncIterator[PageUpdate]:
-        """The conversation that was clicked in, from this part of it on (None: its end), and then its changes.
-
-        The first update scrolls to the node `show`.
-        """
+    def follow(self, click: Click, view: LiveView, window: Window | None = None, show: str = "") -> PageUpdate:
+        """The conversation that was clicked in: this part of it (None: its end), scrolled to the node `show`."""
         tab = replace(click.tab, window=window or Window())
-        async for update in self.tabs.follow(click.loaded, view, tab, click.tab_hash, show=show):
-            yield update
+        return self.tabs.follow(click.loaded, view, tab, click.tab_hash, show)
 
     async def open(self, click: Click, session_id: str, message_ids: Sequence[str] = ()) -> AsyncIterator[PageUpdate]:
         """Show a conversation, at these messages where there are any; one in the trash is shown there."""
@@ -200,8 +237,7 @@ class ChatController:
             entries = self.tabs.view(loaded, session_id).transcript.entries
             place = place_of_message(entries, [question_id, *message_ids])
         tab = Tab(session_id, place.window) if place else Tab(session_id)
-        async for update in self.tabs.show(loaded, tab, click.tab_hash, str(place.entry) if place else ""):
-            yield update
+        yield self.tabs.show(loaded, tab, click.tab_hash, str(place.entry) if place else "")
 
     def whole(self, loaded: Loaded, tab: Tab) -> PageUpdate:
         """Everything that a tab shows."""
@@ -229,6 +265,14 @@ async def show_refusals(updates: AsyncIterator[PageUpdate]) -> AsyncIterator[Pag
 def _refusal_text(error: PalimpsestError | OSError) -> str:
     """Why nothing was done, in plain words."""
     return str(error) if isinstance(error, PalimpsestError) else say("page", "disk_refused", reason=plain_reason(error))
+
+
+async def _with_first_and_last(versions: AsyncIterator[int]) -> AsyncIterator[bool]:
+    """Once before the first version, once for each, and once more, as True, when there is no other."""
+    yield False
+    async for _ in versions:
+        yield False
+    yield True
 
 
 def known_ids(assistant: Assistant) -> set[str]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from assistant.config.words import say
-from assistant.messages.events import ContextCompressed, ContextMeasured
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
+from assistant.ui.chat.beside import Beside
 from assistant.ui.chat.compactions_list import PAGE_SIZE, compactions_html
 from assistant.ui.chat.context_panel import context_html
 from assistant.ui.chat.edit_box import Draft, note_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
-from assistant.ui.chat.sent_transcripts import DrawnTranscript
+from assistant.ui.chat.sent_transcripts import DrawnTranscript, ShownPart
 from assistant.ui.chat.sessions_panel import sessions_html
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
@@ -29,20 +29,6 @@ from assistant.ui.transcript.nodes import Node, card_node
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What the page shows beside a conversation that can change while an answer streams."""
-
-    is_running: bool
-    measured: ContextMeasured | None
-    compactions: tuple[ContextCompressed, ...]
-
-    @classmethod
-    def of(cls, view: LiveView) -> Beside:
-        """As it is now."""
-        return cls(view.is_running, view.transcript.measured, view.transcript.compactions)
 
 
 def suggestions() -> tuple[str, ...]:
@@ -66,8 +52,9 @@ def conversation_update(
     """Everything that the page shows of a conversation; `show` is the key of a node to scroll to."""
     measured = view.transcript.measured
     nodes = view.nodes(tab.window) or _welcome(loaded.assistant, report)
-    return _transcript(tab.session_id, nodes, show) | PageUpdate(
-        tab=replace(tab, shown=view.version),
+    return PageUpdate(
+        tab=tab,
+        transcript=DrawnTranscript(shown_part(view, tab), nodes, show),
         top=_top(view.conversation.title, loaded.assistant),
         meter=str(meter_html(measured)),
         sessions=listed_sessions(loaded.assistant, tab.session_id),
@@ -78,20 +65,31 @@ def conversation_update(
     )
 
 
-def streaming_update(view: LiveView, tab: Tab, before: Beside) -> PageUpdate:
-    """What changes while an answer streams; what is beside the conversation only where it is not as it was before."""
-    update, beside = _transcript(tab.session_id, view.nodes(tab.window)), Beside.of(view)
-    if beside.is_running != before.is_running:
-        update |= PageUpdate(stop=_stop_html(beside.is_running))
-    if beside.measured and beside.measured != before.measured:
-        update |= PageUpdate(meter=str(meter_html(beside.measured)))
+def news_update(
+    loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None, part: ShownPart
+) -> PageUpdate:
+    """What a tab that shows this part does not show yet; while an answer streams, only what is new."""
+    before, now = part.beside, Beside.of(view)
+    if (part.version, before) == (view.version, now):
+        return PageUpdate()
+    # The panel shows a compaction while its turn goes on.
+    if not now.is_running or not before.is_running or now.compactions != before.compactions:
+        return conversation_update(loaded, view, tab, report)
+    update = PageUpdate(transcript=DrawnTranscript(shown_part(view, tab), view.nodes(tab.window)))
+    if now.measured and now.measured != before.measured:
+        update |= PageUpdate(meter=str(meter_html(now.measured)))
     return update
+
+
+def shown_part(view: LiveView, tab: Tab) -> ShownPart:
+    """What a tab shows once it shows all of this."""
+    return ShownPart(tab.session_id, tab.window, view.version, Beside.of(view))
 
 
 def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
     """The page for a new conversation, or for one that cannot be opened because of a problem."""
     failed = (card_node("card", card("not_loaded", error=problem)),) if problem else ()
-    return _transcript("", failed or _welcome(loaded.assistant, report)) | PageUpdate(
+    return _instead(failed or _welcome(loaded.assistant, report)) | PageUpdate(
         tab=Tab(),
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
@@ -115,7 +113,7 @@ def received_update(update: PageUpdate, number: str) -> PageUpdate:
 def card_update(content: str, *, is_loading: bool) -> PageUpdate:
     """One card in place of a conversation, while there is no assistant."""
     top = str(card("top", title="Palimpsest", model_name="", is_language_model=True, is_loading=is_loading))
-    return _transcript("", (card_node("card", content),)) | PageUpdate(top=top, meter=str(meter_html(None)))
+    return _instead((card_node("card", content),)) | PageUpdate(top=top, meter=str(meter_html(None)))
 
 
 def listed_compactions(view: LiveView, tab: Tab) -> str:
@@ -124,9 +122,9 @@ def listed_compactions(view: LiveView, tab: Tab) -> str:
     return str(compactions_html(transcript.compactions, transcript.undoable, tab.compactions, _now()))
 
 
-def _transcript(session_id: str, nodes: tuple[Node, ...], show: str = "") -> PageUpdate:
-    """The conversation as the page draws it; nothing else sets this component."""
-    return PageUpdate(transcript=DrawnTranscript(session_id, nodes, show))
+def _instead(nodes: tuple[Node, ...]) -> PageUpdate:
+    """Something in place of a conversation."""
+    return PageUpdate(transcript=DrawnTranscript(ShownPart(), nodes))
 
 
 def _welcome(assistant: Assistant, report: ConnectionReport | None) -> tuple[Node, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from markupsafe import Markup
 from assistant.config.words import say
 from assistant.ui.cards import card
 from assistant.ui.safe_text import one_line
+from assistant.ui.server.loading import Loaded
 from assistant.ui.times import parse_time
 
 if TYPE_CHECKING:
@@ -60,6 +62,11 @@ def index_html(state: IndexStatus) -> Markup:
     if not state.pending:
         return Markup("")
     return card("index_state", percent=int(100 * state.progress), pending=state.pending, notices=state.notices)
+
+
+async def index_state_html(loaded: Loaded) -> str:
+    """How far the index of an assistant has come."""
+    return str(index_html(await asyncio.to_thread(loaded.assistant.index.status)))
 
 
 def find_question(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> str:

@@ -5,8 +5,25 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from assistant.ui.chat.beside import Beside
+from assistant.ui.chat.transcript_window import Window
+from assistant.ui.recent_tabs import RecentTabs
 from assistant.ui.transcript.nodes import Node
 from assistant.ui.transcript.patches import Shown, everything, patch_between
+
+TranscriptPatch = dict[str, dict[str, object]]
+"""A patch as the page's script takes it. Its version is its only key, so that Gradio takes two patches for two things
+and sends no difference of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """The drawn part of a conversation (empty: none), the version of its view, and what is shown beside it."""
+
+    session_id: str = ""
+    window: Window = Window()
+    version: int = -1
+    beside: Beside = Beside()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +34,7 @@ class DrawnTranscript:
     that is in it now.
     """
 
-    session_id: str
+    part: ShownPart
     nodes: tuple[Node, ...]
     show: str = ""
     received: str = ""
@@ -25,7 +42,7 @@ class DrawnTranscript:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    session_id: str
+    part: ShownPart
     shown: Shown
     is_known: bool = True
 
@@ -34,30 +51,37 @@ class SentTranscripts:
     """Remembers, for each tab, the last patch it was sent."""
 
     def __init__(self) -> None:
-        self._sent: dict[str, _Sent] = {}
+        self._sent = RecentTabs[_Sent]()
 
-    def patch(self, tab_hash: str, drawn: DrawnTranscript) -> dict[str, object]:
-        """The patch as the value of the page's component.
-
-        Its version is its only key, so that Gradio takes two patches for two things and sends no difference of them.
-        """
+    def patch(self, tab_hash: str, drawn: DrawnTranscript, **said: object) -> TranscriptPatch:
+        """The patch for this tab; what is `said` goes with it, where it is anything."""
         sent = self._sent.get(tab_hash)
         # A tab that outlives the program must see versions that grow.
         shown = Shown(version=time.time_ns() // 1_000_000) if sent is None else sent.shown
-        is_same = sent is not None and sent.is_known and sent.session_id == drawn.session_id
+        is_same = sent is not None and sent.is_known and sent.part.session_id == drawn.part.session_id
         patch, shown = patch_between(shown, drawn.nodes) if is_same else everything(shown, drawn.nodes)
-        self._sent[tab_hash] = _Sent(drawn.session_id, shown)
+        self._sent.keep(tab_hash, _Sent(drawn.part, shown))
         value: dict[str, object] = {"base": patch.base, "ops": patch.operations}
         if patch.base is None:
-            value["session"] = drawn.session_id
-        value |= {name: said for name, said in (("show", drawn.show), ("received", drawn.received)) if said}
-        return {str(patch.version): value}
+            value["session"] = drawn.part.session_id
+        said |= {"show": drawn.show or None, "received": drawn.received or None}
+        return {str(patch.version): value | {name: one for name, one in said.items() if one is not None}}
+
+    def part(self, tab_hash: str) -> ShownPart | None:
+        """What this tab was sent last; None where nothing is known of it."""
+        sent = self._sent.get(tab_hash)
+        return None if sent is None else sent.part
+
+    def can_go_on(self, tab_hash: str, version: int) -> bool:
+        """Whether a tab with this version (0: it missed some) has all patches or has the rest on their way."""
+        sent = self._sent.get(tab_hash)
+        return sent is not None and 0 < version <= sent.shown.version
 
     def send_all(self, tab_hash: str) -> None:
         """The next patch of this tab begins with an empty page: it missed one."""
         if (sent := self._sent.get(tab_hash)) is not None:
-            self._sent[tab_hash] = replace(sent, is_known=False)
+            self._sent.keep(tab_hash, replace(sent, is_known=False))
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
-        self._sent.pop(tab_hash, None)
+        self._sent.forget(tab_hash)

@@ -10,12 +10,11 @@ from assistant.ui.chat.transcript_window import Window
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """The conversation (empty: a new one), the drawn part and the version of it.
+    """The conversation (empty: a new one) and the drawn part of it.
 
     `compactions` says how many of them are listed at most.
     """
 
     session_id: str = ""
     window: Window = Window()
-    shown: int = -1
     compactions: int = PAGE_SIZE

@@ -27,6 +27,8 @@ from assistant.ui.server.user_sessions import UserSession, UserSessions
 # away where they are just that, for a file may have megabytes.
 _HELD_JS = "async (words, tab) => [await window.palimpsest.held(words), tab]"
 _UNTOUCHED = "untouched"
+# No editor was ever given these.
+_OTHER_WORDS = "\0"
 
 
 def wire_memory(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> None:
@@ -107,19 +109,26 @@ def _wire_editor(demo: gr.Blocks, page: PageComponents, users: UserSessions) -> 
 
     async def look(user: UserSession, loaded: Loaded, tab_hash: str, held: _Held) -> PageUpdate:
         async with user.files.lock(tab_hash):
-            file = user.files.of(tab_hash)
-            if file.name and held.given != file.given:
-                # The answer to an earlier event has not reached the browser yet.
-                return PageUpdate()
-            return _keep(user, tab_hash, await asyncio.to_thread(_look, user.memory, loaded, file, held))
-
-    async def leave(request: gr.Request) -> None:
-        if user := users.entered(request):
-            user.files.leave(tab_of(request))
+            update = await _looked(user, loaded, tab_hash, held)
+            return PageUpdate() if update is None else _keep(user, tab_hash, update)
 
     demo.load(load, None, outputs, **QUEUED)
-    page.timer.tick(poll, inputs, outputs, js=_HELD_JS, **QUICK)
-    demo.unload(leave)
+    page.news.select(poll, inputs, outputs, js=_HELD_JS, **QUICK)
+
+
+async def has_memory_news(user: UserSession, loaded: Loaded, tab_hash: str, given: str, is_edited: bool) -> bool:
+    """Whether the Memory tab would show something else; `given` and `is_edited` say what its editor holds."""
+    async with user.files.lock(tab_hash):
+        update = await _looked(user, loaded, tab_hash, _Held(given, _OTHER_WORDS if is_edited else None))
+        return update is not None and bool(update.page)
+
+
+async def _looked(user: UserSession, loaded: Loaded, tab_hash: str, held: _Held) -> MemoryUpdate | None:
+    """How the file of a tab is now; None where the answer to an earlier event has not reached the browser yet."""
+    file = user.files.of(tab_hash)
+    if file.name and held.given != file.given:
+        return None
+    return await asyncio.to_thread(_look, user.memory, loaded, file, held)
 
 
 def _wire_save(page: PageComponents, users: UserSessions) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import defaultdict
 from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
 
 from assistant.memory.log import log_lines
 from assistant.memory.notes import Note
 from assistant.ui.memory.memory_list import SeenFile
+from assistant.ui.recent_tabs import RecentTabs
 from assistant.ui.server.loading import Loaded
 
 # What ends a text for the page's script, too.
@@ -44,25 +45,25 @@ class OpenFiles:
     """Those of the tabs of one person; what one tab asks for is done one thing after the other."""
 
     def __init__(self) -> None:
-        self._files: dict[str, OpenFile] = {}
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._files = RecentTabs[OpenFile]()
+        # A lock lives as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, tab_hash: str) -> asyncio.Lock:
         """Held from reading a tab's file to keeping it."""
-        return self._locks[tab_hash]
+        return self._locks.setdefault(tab_hash, asyncio.Lock())
 
     def of(self, tab_hash: str) -> OpenFile:
         """The file of a tab."""
-        return self._files.get(tab_hash, OpenFile())
+        return self._files.get(tab_hash) or OpenFile()
 
     def keep(self, tab_hash: str, file: OpenFile) -> None:
         """Remember the file of a tab."""
-        self._files[tab_hash] = file
+        self._files.keep(tab_hash, file)
 
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
-        self._files.pop(tab_hash, None)
-        self._locks.pop(tab_hash, None)
+        self._files.forget(tab_hash)
 
 
 def opened_file(file: OpenFile, note: Note) -> OpenFile:

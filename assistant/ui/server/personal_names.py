@@ -13,15 +13,30 @@ _TEXTS = (b"text/html", b"application/json", b"text/event-stream")
 
 
 class PersonalNames:
-    """ASGI middleware: puts a name made of a secret and the person wherever an answer holds the process's own.
+    """Names made of a secret and the person, in place of the process's own. All names are of one length."""
 
-    It is within whatever compresses. Both names are of one length, and no answer parts one: a page, a JSON text and
-    an event are sent whole.
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+
+    def of(self, person: str) -> str:
+        """What buttons and styles are called on this person's page."""
+        digest = hmac.new(self._secret, person.encode(), hashlib.sha256).hexdigest()
+        return f"pal{digest}"[: len(TOKEN)]
+
+    def put_into(self, text: bytes, person: str) -> bytes:
+        """The text in the names of the person."""
+        return text.replace(TOKEN.encode(), self.of(person).encode())
+
+
+class NamesInAnswers:
+    """ASGI middleware: puts the person's names wherever an answer holds the process's own.
+
+    It is within whatever compresses. No answer parts a name: a page, a JSON text and an event are sent whole.
     """
 
-    def __init__(self, app: AsgiApp) -> None:
+    def __init__(self, app: AsgiApp, names: PersonalNames) -> None:
         self._app = app
-        self._secret = secrets.token_bytes(32)
+        self._names = names
 
     async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         """Answer as the app does, in the names of the person."""
@@ -35,13 +50,7 @@ class PersonalNames:
             if message["type"] == "http.response.start":
                 is_text = any(value.startswith(_TEXTS) for name, value in message["headers"] if name == b"content-type")
             elif is_text:
-                theirs = self.name_of(str(scope.get(PERSON) or ""))
-                message["body"] = message.get("body", b"").replace(TOKEN.encode(), theirs.encode())
+                message["body"] = self._names.put_into(message.get("body", b""), str(scope.get(PERSON) or ""))
             await send(message)
 
         await self._app(scope, receive, send_renamed)
-
-    def name_of(self, person: str) -> str:
-        """What buttons and styles are called on this person's page."""
-        digest = hmac.new(self._secret, person.encode(), hashlib.sha256).hexdigest()
-        return f"pal{digest}"[: len(TOKEN)]

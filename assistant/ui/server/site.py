@@ -11,14 +11,17 @@ from gradio import Blocks, mount_gradio_app  # pyright: ignore[reportUnknownVari
 from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 
 from assistant.config.settings import Settings
 from assistant.ui.page_layout import head, theme
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
-from assistant.ui.server.personal_names import PersonalNames
+from assistant.ui.server.news_route import NewsRoute
+from assistant.ui.server.patch_streams import PatchStreams
+from assistant.ui.server.personal_names import NamesInAnswers, PersonalNames
 from assistant.ui.server.sign_in import SignIn
+from assistant.ui.server.user_sessions import UserSessions
 from assistant.ui.server.visitors import VisitorCookie, Visitors
 
 Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
@@ -28,14 +31,23 @@ class Site:
     """Serves `demo` to whoever may see it; `on_first_page` is called once the first page was sent."""
 
     def __init__(
-        self, settings: Settings, demo: Blocks, lifespan: Lifespan, framed_by: str, on_first_page: Callable[[], None]
+        self,
+        settings: Settings,
+        demo: Blocks,
+        users: UserSessions,
+        lifespan: Lifespan,
+        framed_by: str,
+        on_first_page: Callable[[], None],
     ) -> None:
         self._demo = demo
         sign_in = SignIn(settings) if settings.accounts else None
         visitors = Visitors(time.monotonic) if settings.has_guests else None
         within = [Middleware(VisitorCookie, visitors=visitors, is_space=settings.is_space)] if visitors else []  # type: ignore[arg-type]
-        within.append(Middleware(PersonalNames))  # type: ignore[arg-type]
-        self.routes = _routes(demo, lifespan, within, sign_in)
+        names = PersonalNames()
+        self._streams = PatchStreams(users, names)
+        within.append(Middleware(NamesInAnswers, names=names))  # type: ignore[arg-type]
+        ours = [*(sign_in.routes() if sign_in else ()), *self._streams.routes(), *NewsRoute(users).routes()]
+        self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
         self.app: AsgiApp = Guard(
             _first_page_told(self.routes, on_first_page),  # type: ignore[arg-type]
@@ -46,7 +58,8 @@ class Site:
         )
 
     def end_streams(self) -> None:
-        """Let what Gradio sends without end come to one, so that the server can close."""
+        """Let what is sent without end come to one, so that the server can close."""
+        self._streams.end()
         self._demo.is_running = False
         self._demo._queue.close()  # pyright: ignore[reportPrivateUsage]
         gradio_app(self.routes).stop_event.set()
@@ -57,9 +70,11 @@ def gradio_app(site: FastAPI) -> App:
     return next(route.app for route in site.routes if isinstance(route, Mount) and isinstance(route.app, App))
 
 
-def _routes(demo: Blocks, lifespan: Lifespan, within: list[Middleware], sign_in: SignIn | None) -> FastAPI:
+def _routes(
+    demo: Blocks, lifespan: Lifespan, within: list[Middleware], ours: list[Route], *, has_accounts: bool
+) -> FastAPI:
     site = FastAPI(
-        routes=[*sign_in.routes()] if sign_in else None,
+        routes=[*ours],
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
@@ -72,7 +87,7 @@ def _routes(demo: Blocks, lifespan: Lifespan, within: list[Middleware], sign_in:
         demo,
         path="/",
         app_kwargs={"middleware": within},
-        auth_dependency=_signed_in_name if sign_in else None,
+        auth_dependency=_signed_in_name if has_accounts else None,
         show_error=False,
         ssr_mode=False,
         run_history=False,

@@ -18,6 +18,7 @@ from assistant.ui.event_values import tab_of
 from assistant.ui.memory.memory_panel import MemoryController
 from assistant.ui.memory.memory_tasks import TaskController
 from assistant.ui.memory.open_files import OpenFiles
+from assistant.ui.recent_tabs import RecentTabs
 from assistant.ui.server.loading import Loading
 
 IDLE_SECONDS = 1_800.0
@@ -49,9 +50,17 @@ class UserSession:
         self.memory = MemoryController()
         self.tasks = TaskController()
         self.files = OpenFiles()
+        self.index_states = RecentTabs[str]()
+        """What each tab shows of the index."""
         self.seen_seconds = 0.0
         self.has_spoken = False
         """Whether its person ever asked anything of the assistant."""
+
+    def leave(self, tab_hash: str) -> None:
+        """Forget a tab that was closed."""
+        self.chat.leave(tab_hash)
+        self.files.leave(tab_hash)
+        self.index_states.forget(tab_hash)
 
     @property
     def is_busy(self) -> bool:

@@ -20,6 +20,7 @@ from tests.fakes.hostile import HOSTILE
 from tests.fakes.past import PastConversation, write_past
 from tests.ui.open_page import OpenPage, echo, held, last, open_page
 from tests.ui.sample_events import SUMMARY, compaction, record_of
+from tests.ui.turns import drawn, only
 
 NOW = dt.datetime(2026, 11, 30, 20, 0, tzinfo=dt.UTC)
 
@@ -101,12 +102,20 @@ async def test_a_compaction_is_listed_while_its_turn_goes_on(home: Path) -> None
         long = "The cellar key hangs behind the door. " * 380
         conversation = await page.talk(long)
         running: list[str] = []
-        async for update in page.controller.send(long, Tab(conversation.session_id), "tab"):
-            if "messages folded" in str(update.get("compactions")) and not gate.is_set():
-                running.append(str(update["stop"]))
+        tab = Tab(conversation.session_id)
+        version, _ = drawn(page.controller, await last(page.controller.send(long, tab, "tab")))
+        words: list[str] = []
+        async for patch in page.controller.words("tab", version):
+            words.append(str(patch))
+            if "beside" not in only(patch)[1] or gate.is_set():
+                continue
+            news = page.controller.news(await page.controller.loaded(), tab, "tab")
+            page.controller.sent(news, "tab")
+            if "messages folded" in str(news.get("compactions")):
+                running.append(str(news["stop"]))
                 gate.set()
         assert ["Stop" in stop for stop in running] == [True]
-        assert "and it ends." in str(update["transcript"])
+        assert "it ends." in "".join(words)
 
 
 def test_a_summary_is_data() -> None:

@@ -16,6 +16,7 @@ from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from tests.fakes.home import SUMMARY, say, text
 from tests.ui.open_page import OpenPage, echo, held, last, open_page
+from tests.ui.turns import after_turn
 
 
 @pytest.fixture
@@ -73,9 +74,9 @@ async def test_the_pencil_opens_the_box_with_the_message_and_what_would_leave(
 async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
     page: OpenPage, tab: Tab, draft: Draft
 ) -> None:
-    updates = [update async for update in page.controller.send_again(" one, but better ", draft, tab, "tab")]
-    assert (updates[0]["draft"], updates[0]["edit_text"]) == (Draft(), "")
-    shown = str(updates[-1]["transcript"])
+    update = await after_turn(page.controller, page.controller.send_again(" one, but better ", draft, tab, "tab"))
+    assert (update["draft"], update["edit_text"]) == (Draft(), "")
+    shown = str(update["transcript"])
     assert "You said: <strong>one, but better</strong>" in shown
     assert "You said: <strong>two</strong>" not in shown
     said = [text_of(message) for message in page.requests[-1].messages if message.role == "user"]
@@ -85,7 +86,7 @@ async def test_what_is_sent_again_stands_in_place_of_the_message_and_all_behind(
 async def test_what_was_not_told_does_not_leave(
     page: OpenPage, conversation: Conversation, tab: Tab, draft: Draft
 ) -> None:
-    await last(page.controller.send("three", tab, "other tab"))
+    await after_turn(page.controller, page.controller.send("three", tab, "other tab"), "other tab")
     with pytest.warns(UserWarning, match="went on meanwhile"):
         update = await last(page.controller.send_again("one, but better", draft, tab, "tab"))
     assert (update["draft"], update["edit_text"]) == (Draft(draft.session_id, draft.message_id, 5), "one, but better")

@@ -11,16 +11,29 @@ from assistant.messages.blocks import text_of
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.scripted import ScriptedRequest
 from assistant.ui.chat.live import LiveViews
+from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
+from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
 from tests.fakes.home import home_settings
 from tests.fakes.past import write_past
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
-from tests.ui.open_page import last, open_page
+from tests.ui.open_page import open_page
 
 BOAT, CAT = "My boat is called Albatross.", "My cat is called Ada."
+
+
+def news(tabs: TabViews, loaded: Loaded, shown: PageUpdate) -> PageUpdate:
+    """What a tab that shows this does not show yet; it is told of nothing else."""
+    tab, drawn = shown["tab"], shown["transcript"]
+    assert isinstance(tab, Tab)
+    assert isinstance(drawn, DrawnTranscript)
+    has_news = tabs.has_news(loaded, "tab", drawn.part)
+    update = tabs.news(loaded, tab, "tab", drawn.part)
+    assert has_news == bool(update)
+    return update
 
 
 @pytest.mark.parametrize("session_id", ["", "s1"])
@@ -32,14 +45,13 @@ async def test_a_tab_that_rests_shows_a_model_that_was_found_meanwhile(home: Pat
             write_past(assistant.store, "s1", "Dentist")
             loaded, views = Loaded(assistant, len), LiveViews()
             tabs = TabViews(views)
-            tab = [update async for update in tabs.show(loaded, Tab(session_id), "tab")][-1]["tab"]
-            assert isinstance(tab, Tab)
-            before = tabs.news(loaded, tab, "tab")
+            shown = tabs.show(loaded, Tab(session_id), "tab")
+            before = news(tabs, loaded, shown)
             tabs.report = ConnectionReport(False, "Nothing answers.")
             await assistant.reconnect_model()
-            after = tabs.news(loaded, tab, "tab")
+            after = news(tabs, loaded, shown)
             # A conversation goes on with the model that was found, so the tab gets it again.
-            again = tabs.news(loaded, after.get("tab", tab), "tab")
+            again = news(tabs, loaded, shown | after)
             await views.close()
             assert (before, "model" in again) == ({}, False)
             assert assistant.model.name == "strict-7b"
@@ -57,6 +69,7 @@ async def test_a_tab_that_rests_shows_a_model_that_was_found_meanwhile(home: Pat
         pytest.param([("tab", ""), ("tab", BOAT)], [], id="from a new one"),
         pytest.param([("tab", BOAT), ("other", BOAT), ("tab", CAT)], [], id="another tab shows it"),
         pytest.param([("tab", BOAT), ("other", BOAT), ("tab", CAT), ("other", "")], [BOAT], id="the last tab"),
+        pytest.param([("closed", BOAT), ("tab", BOAT), ("tab", CAT)], [BOAT], id="another tab showed it"),
     ],
 )
 async def test_a_conversation_is_left_with_the_last_tab_that_showed_it(
@@ -70,7 +83,8 @@ async def test_a_conversation_is_left_with_the_last_tab_that_showed_it(
         views = LiveViews()
         tabs, loaded = TabViews(views), Loaded(page.assistant, len)
         for tab_hash, words in shown:
-            await last(tabs.show(loaded, Tab(session_ids[words]), tab_hash))
+            tabs.leave("closed")
+            tabs.show(loaded, Tab(session_ids[words]), tab_hash)
         await page.assistant.flushes.wait()
         await views.close()
         assert [remembered(request) for request in page.requests if "add_lines" in request.tools] == left

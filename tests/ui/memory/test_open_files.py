@@ -35,9 +35,12 @@ def test_a_line_of_the_editor_is_found_on_disk() -> None:
     assert disk_line(FILE, "# Memory\n- new\n- one\n- two", 4) == 5
 
 
-def test_each_tab_has_its_own_file_until_it_is_closed() -> None:
+async def test_each_tab_has_its_own_file_and_its_own_lock() -> None:
     files = OpenFiles()
     files.keep("one", FILE)
-    held = (files.of("one"), files.of("two"))
+    assert (files.of("one"), files.of("two")) == (FILE, OpenFile())
+    async with files.lock("one"):
+        assert (files.lock("one").locked(), files.lock("two").locked()) == (True, False)
+    assert not files.lock("one").locked()
     files.leave("one")
-    assert (held, files.of("one")) == ((FILE, OpenFile()), OpenFile())
+    assert files.of("one") == OpenFile()

@@ -35,7 +35,8 @@ def site_of(settings: Settings) -> Site:
     async def stay_loading(*_: object) -> None:
         """Nobody's assistant is ever there."""
 
-    return Site(settings, build(settings, UserSessions(person_asking, stay_loading)), nothing, "", lambda: None)
+    users = UserSessions(person_asking, stay_loading)
+    return Site(settings, build(settings, users), users, nothing, "", lambda: None)
 
 
 @contextmanager

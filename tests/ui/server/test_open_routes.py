@@ -29,6 +29,12 @@ OPEN_ROUTES = {
     ("GET", "/gradio_api/queue/data"),
     ("POST", "/gradio_api/run/{api_name}"),
     ("GET", "/gradio_api/heartbeat/{session_hash}"),
+    ("HEAD", "/gradio_api/heartbeat/{session_hash}"),
+    ("GET", "/patches"),
+    ("HEAD", "/patches"),
+    ("POST", "/leave"),
+    ("GET", "/news"),
+    ("HEAD", "/news"),
 }
 EXAMPLES = {"session_hash": "a1b2", "api_name": "predict", "path": "fonts/a.js"}
 
@@ -58,7 +64,7 @@ def example_of(path: str) -> str:
 
 def query_of(path: str) -> str:
     """The query that the route needs."""
-    return "session_hash=a1b2" if path == "/gradio_api/queue/data" else ""
+    return "session_hash=a1b2" if path in ("/gradio_api/queue/data", "/patches", "/news") else ""
 
 
 async def test_of_every_route_there_is_only_what_is_listed_is_open() -> None:
@@ -135,6 +141,11 @@ def test_a_path_written_with_escapes_is_not_open(path: str, raw_path: bytes) -> 
         ("/gradio_api/queue/data", "session_hash=a1b2&session_hash=c3", False),
         ("/gradio_api/queue/data", "session_hash=a1b2&x=1", False),
         ("/gradio_api/queue/data", "session_hash=A%0A", False),
+        ("/patches", "session_hash=a1b2&version=7", True),
+        ("/patches", "version=7", False),
+        ("/patches", "session_hash=a1b2&version=7&person=ada", False),
+        ("/news", "session_hash=a1b2&given=ab&edited=0", True),
+        ("/news", "given=ab&edited=0", False),
     ],
 )
 def test_only_the_query_fields_of_the_page_come_in(path: str, query: str, expected: bool) -> None:

@@ -6,23 +6,23 @@ import pytest
 
 from assistant.ui.cards import TOKEN
 from assistant.ui.server.asgi import PERSON
-from assistant.ui.server.personal_names import PersonalNames
+from assistant.ui.server.personal_names import NamesInAnswers, PersonalNames
 
 TEXT = f'<button class="{TOKEN} {TOKEN}-do--x">'.encode()
 
 
-async def answered(names: PersonalNames, person: str | None) -> bytes:
+async def answered(answers: NamesInAnswers, person: str | None) -> bytes:
     """The body that a person gets."""
     sent: list[dict[str, object]] = []
 
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    await names({"type": "http", PERSON: person}, None, send)  # type: ignore[arg-type]
+    await answers({"type": "http", PERSON: person}, None, send)  # type: ignore[arg-type]
     return b"".join(message["body"] for message in sent[1:])  # type: ignore[misc]
 
 
-def serving(content_type: str) -> PersonalNames:
+def serving(content_type: str, names: PersonalNames) -> NamesInAnswers:
     """An app that sends the same text twice."""
 
     async def app(scope: object, receive: object, send: object) -> None:
@@ -32,22 +32,23 @@ def serving(content_type: str) -> PersonalNames:
         for more in (True, False):
             await send({"type": "http.response.body", "body": TEXT, "more_body": more})  # type: ignore[operator]
 
-    return PersonalNames(app)  # type: ignore[arg-type]
+    return NamesInAnswers(app, names)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("content_type", ["text/html; charset=utf-8", "application/json", "text/event-stream"])
 async def test_each_person_gets_names_of_their_own_of_one_length(content_type: str) -> None:
-    names = serving(content_type)
-    ada, ben = names.name_of("ada"), names.name_of("ben")
-    assert len({ada, ben, TOKEN, names.name_of("")}) == 4
+    names = PersonalNames()
+    ada, ben, nobody = names.of("ada"), names.of("ben"), names.of("")
+    assert len({ada, ben, TOKEN, nobody}) == 4
     assert {len(ada), len(ben)} == {len(TOKEN)}
-    assert await answered(names, "ada") == TEXT.replace(TOKEN.encode(), ada.encode()) * 2
-    assert await answered(names, None) == TEXT.replace(TOKEN.encode(), names.name_of("").encode()) * 2
+    answers = serving(content_type, names)
+    assert await answered(answers, "ada") == TEXT.replace(TOKEN.encode(), ada.encode()) * 2
+    assert await answered(answers, None) == TEXT.replace(TOKEN.encode(), nobody.encode()) * 2
 
 
 def test_another_process_has_other_names() -> None:
-    assert serving("text/html").name_of("ada") != serving("text/html").name_of("ada")
+    assert PersonalNames().of("ada") != PersonalNames().of("ada")
 
 
 async def test_what_is_no_text_of_the_page_is_left_as_it_is() -> None:
-    assert await answered(serving("application/octet-stream"), "ada") == TEXT * 2
+    assert await answered(serving("application/octet-stream", PersonalNames()), "ada") == TEXT * 2

@@ -58,6 +58,8 @@ def requests_for(browser: httpx.Client, tab: str) -> list[int]:
     with browser.stream("GET", f"/gradio_api/heartbeat/{tab}") as heartbeat:
         return [
             stream_status(browser, tab),
+            browser.get(f"/patches?session_hash={tab}&version=0").status_code,
+            browser.get(f"/news?session_hash={tab}").status_code,
             heartbeat.status_code,
             join(browser, tab),
             browser.post("/gradio_api/run/predict", json=body).status_code,
@@ -68,8 +70,8 @@ def test_of_a_tab_of_ada_ben_gets_nothing_though_he_knows_its_name(serve_page: S
     page = serve_page(Settings(users=USERS))
     with signed_in(page, "ada") as ada, signed_in(page, "ben") as ben, signed_in(page, "ada") as other:
         assert join(ada, "a1b2") == 200
-        assert requests_for(ben, "a1b2") == [404] * 4
-        assert (stream_status(other, "a1b2"), requests_for(page, "a1b2")) == (200, [401] * 4)
+        assert requests_for(ben, "a1b2") == [404] * 6
+        assert (stream_status(other, "a1b2"), requests_for(page, "a1b2")) == (200, [401] * 6)
 
 
 def test_of_a_tab_of_a_guest_another_gets_nothing_and_who_has_no_cookie_gets_nothing_at_all(
@@ -78,11 +80,11 @@ def test_of_a_tab_of_a_guest_another_gets_nothing_and_who_has_no_cookie_gets_not
     page = serve_page(Settings(host="0.0.0.0"))
     with guest(page) as first, guest(page) as second:
         assert join(first, "a1b2") == 200
-        assert requests_for(second, "a1b2") == [404] * 4
+        assert requests_for(second, "a1b2") == [404] * 6
         assert stream_status(first, "a1b2") == 200
     forged = httpx.Client(base_url=page.base_url, cookies={COOKIE: "a" * 22 + "." + "0" * 64})
     with forged:
-        assert [requests_for(forged, f"f{number}") for number in range(24)] == [[401] * 4] * 24
+        assert [requests_for(forged, f"f{number}") for number in range(24)] == [[401] * 6] * 24
 
 
 def test_the_owner_on_loopback_needs_no_cookie(serve_page: ServePage) -> None:
