@@ -283,7 +283,13 @@ def _finish_call(transcript: Transcript, event: ToolFinished) -> Transcript:
 
 
 def _find_approval(transcript: Transcript, call_id: str) -> int | None:
-    return _find_last(transcript, lambda entry: isinstance(entry, ApprovalEntry) and entry.request.call_id == call_id)
+    # It is behind its call. To look further back would cost the square of a long conversation.
+    index = _find_last(transcript, lambda entry: _asks_for(entry, call_id) or _holds_call(entry, call_id))
+    return index if index is not None and _asks_for(transcript.entries[index], call_id) else None
+
+
+def _asks_for(entry: Entry, call_id: str) -> bool:
+    return isinstance(entry, ApprovalEntry) and entry.request.call_id == call_id
 
 
 def _request_approval(transcript: Transcript, event: ApprovalRequested) -> Transcript:
