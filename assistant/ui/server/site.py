@@ -14,8 +14,10 @@ from starlette.requests import Request
 from starlette.routing import Mount, Route
 
 from assistant.config.settings import Settings
+from assistant.ui.cards import asset
 from assistant.ui.page_layout import head, theme
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
+from assistant.ui.server.first_script import FirstScript
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.news_route import NewsRoute
 from assistant.ui.server.patch_streams import PatchStreams
@@ -46,6 +48,7 @@ class Site:
         names = PersonalNames()
         self._streams = PatchStreams(users, names)
         within.append(Middleware(NamesInAnswers, names=names))  # type: ignore[arg-type]
+        within.append(Middleware(FirstScript, script=asset("first.js")))  # type: ignore[arg-type]
         ours = [*(sign_in.routes() if sign_in else ()), *self._streams.routes(), *NewsRoute(users).routes()]
         self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
