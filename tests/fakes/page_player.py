@@ -6,6 +6,7 @@ and a flush finds nothing to write.
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +15,33 @@ from tests.fakes.hostile import HOSTILE
 from tests.fakes.players import RuleBasedPlayer, newest_said
 from tests.fakes.wire import ChatRequest, Reply, ReplyCall
 
-STREAMED_TEXT = (
-    "## What the trip needs\n\nThe ferry leaves **every hour** from the quay, and `ferry --days 3` lists the boats "
-    "that still have room for a bicycle. Those who come late wait on the other shore, in a café by the water.\n\n"
-    "- tickets for two\n- a map of the old town\n- something against rain\n\n"
-    "```python\ndef minutes(hours: float) -> float:\n    return hours * 60\n```\n\n"
-    "| day | place | nights |\n|---|---|---:|\n| Monday | Lisbon | 2 |\n| Wednesday | Sintra | 1 |\n\n"
-) * 40
+_STREAMED_WORDS = (
+    "after", "again", "along", "always", "anchor", "autumn", "basket", "before", "bicycle", "boat", "bread", "bridge",
+    "candle", "captain", "city", "cloud", "coast", "coffee", "corner", "dinner", "early", "evening", "ferry", "garden",
+    "harbour", "island", "journey", "kitchen", "ladder", "lantern", "letter", "market", "meadow", "midnight", "morning",
+    "mountain", "north", "ocean", "orange", "paper", "pebble", "quarter", "quiet", "railway", "river", "roof", "sailor",
+    "salt", "season", "shadow", "silver", "slowly", "south", "station", "stone", "storm", "summer", "sunrise", "café",
+    "thunder", "ticket", "tower", "travel", "under", "valley", "village", "voyage", "waiting", "water", "渡船",
+)  # fmt: skip
+
+
+def _streamed_part(number: int) -> str:
+    """A heading, words, a list, code and a table; no two parts are alike, as what repeats itself packs too well."""
+    chosen = random.Random(number)
+
+    def words(count: int = 1) -> str:
+        return " ".join(chosen.choices(_STREAMED_WORDS, k=count))
+
+    return (
+        f"## {words(4)}\n\n{words(9)} **{words(2)}** {words(7)}, and `{words()} --{words()} {number}` {words(16)}. "
+        f"{words(13)}.\n\n- {words(3)}\n- {words(5)}\n- {words(4)}\n\n"
+        f"```python\ndef {words()}(count: float) -> float:\n    return count * {number + 60}\n```\n\n"
+        f"| {words()} | {words()} | {words()} |\n|---|---|---:|\n| {words()} | {words()} | {number} |\n"
+        f"| {words()} | {words()} | 1 |\n\n"
+    )
+
+
+STREAMED_TEXT = "".join(map(_streamed_part, range(40)))
 STREAMED_PIECES = 200
 ANSWER_WITH_TABLE = (
     "Friday is free after **15:00**, so I suggest 15:30:\n\n1. Leave at 14:30\n2. Tram 12 to Langstrasse\n"
