@@ -76,7 +76,7 @@ MemoryAction = Literal[
 ScriptAction = Literal[
     "edit-session",
     "search",
-    "session-ask",
+    "session-link",
     "session-cancel",
     "session-rename",
     "session-trash",

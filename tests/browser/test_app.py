@@ -50,7 +50,8 @@ def test_a_conversation_and_a_memory_outlive_the_process(context: BrowserContext
     with running_app(home) as address:
         chat = Chat(context.new_page(), address)
         chat.open()
-        expect(chat.page.locator("#chat .p-setup")).to_contain_text("Not a language model")
+        expect(chat.page.locator("#chat .p-first")).to_contain_text("PALIMPSEST_PROVIDER")
+        expect(chat.page.locator("#top")).to_contain_text("not a language model")
         chat.say("Remember that my sister likes oolong tea")
         expect(chat.page.locator("#chat .p-memory")).to_contain_text("oolong tea")
         chat.wait_for_end()

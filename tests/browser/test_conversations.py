@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -42,15 +44,20 @@ def test_a_conversation_is_renamed_in_its_line(chat: Chat, behind: Behind) -> No
     expect(field).to_have_count(0)
 
 
-def test_what_goes_to_the_trash_is_asked_about_once_and_comes_back(chat: Chat, behind: Behind) -> None:
+def test_what_goes_to_the_trash_comes_back_by_undo_or_from_there(chat: Chat, behind: Behind) -> None:
     behind.write_past("oslo", "Oslo fjord", 2)
     chat.open("c=oslo")
-    row = row_of(chat, "Oslo fjord")
-    row.get_by_role("button", name="Move to trash").click()
-    expect(row).to_contain_text("It can be restored from there")
-    row.get_by_role("button", name="Move to trash").click()
+    for _ in range(2):
+        row_of(chat, "Oslo fjord").get_by_role("button", name="Move to trash").click()
+        expect(chat.page.locator("#sessions li", has_text="Oslo fjord")).to_have_count(0)
+        expect(chat.page.locator(".p-welcome")).to_be_visible()
+        toast = chat.page.locator("#toast .p-toast")
+        expect(toast).to_contain_text("“Oslo fjord” is in the trash.")
+        toast.get_by_role("button", name="Undo").click()
+        expect(chat.page.locator("#top h1")).to_have_text("Oslo fjord")
+        expect(toast).to_have_count(0)
+    row_of(chat, "Oslo fjord").get_by_role("button", name="Move to trash").click()
     expect(chat.page.locator("#sessions li", has_text="Oslo fjord")).to_have_count(0)
-    expect(chat.page.locator(".p-welcome")).to_be_visible()
     chat.page.locator("#sessions").get_by_role("button", name="Trash (").click()
     pane = chat.page.get_by_role("dialog", name="Trash")
     pane.locator("li", has_text="Oslo fjord").get_by_role("button", name="Restore").click()
@@ -114,3 +121,33 @@ def test_the_page_tells_its_time_zone_with_what_is_said(chat: Chat, behind: Behi
     chat.wait_for_end()
     assert str(behind.assistant.store.clock.now().tzinfo) == "Asia/Tokyo"
     assert chat.page.evaluate("document.cookie").startswith("palimpsest_zone=")
+
+
+def test_back_and_forward_go_through_the_conversations(chat: Chat, behind: Behind) -> None:
+    behind.write_past("rome", "Rome by train", 1)
+    behind.write_past("faro", "Faro by bus", 1)
+    chat.open("c=rome")
+    title = chat.page.locator("#top h1")
+    expect(title).to_have_text("Rome by train")
+    chat.open_session("Faro by bus")
+    expect(title).to_have_text("Faro by bus")
+    expect(chat.page).to_have_url(re.compile("c=faro"))
+    chat.page.go_back()
+    expect(title).to_have_text("Rome by train")
+    expect(chat.page).to_have_url(re.compile("c=rome"))
+    chat.page.go_forward()
+    expect(title).to_have_text("Faro by bus")
+
+
+def test_an_address_without_a_conversation_says_so(chat: Chat) -> None:
+    chat.open("c=nowhere")
+    expect(chat.page.get_by_text("No conversation is at this address")).to_be_visible()
+    expect(chat.page).not_to_have_url(re.compile("nowhere"))
+
+
+def test_the_link_of_a_conversation_is_copied(chat: Chat, behind: Behind) -> None:
+    chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    behind.write_past("turin", "Turin", 1)
+    chat.open("c=turin")
+    row_of(chat, "Turin").get_by_role("button", name="Copy link").click()
+    assert chat.page.evaluate("navigator.clipboard.readText()") == f"{chat.address}?c=turin"

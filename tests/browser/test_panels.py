@@ -50,7 +50,7 @@ def test_the_folded_list_keeps_its_icons(open_tab: Callable[[], Chat]) -> None:
     chat = at(open_tab, 1440, 900, "c=lisbon")
     chat.page.get_by_role("button", name="Hide conversations").click()
     rail = chat.page.locator("#left")
-    expect(rail.get_by_role("button")).to_have_count(3)
+    expect(rail.get_by_role("button")).to_have_count(4)
     chat.page.wait_for_function("document.querySelector('#left').getBoundingClientRect().width === 64")
     rail.get_by_role("button", name="New chat").click()
     chat.page.locator(".p-welcome .p-suggestion").first.wait_for()

@@ -141,12 +141,11 @@
   const drawEdit = () => {
     if (!edited || editBox()) return;
     const row = document.querySelector(`#sessions .${TOKEN}-do--edit-session--${edited.coded}`)?.parentElement;
-    const form = document.querySelector(`#sessions template.${edited.isAsking ? "p-session-question" : "p-session-form"}`);
+    const form = document.querySelector("#sessions template.p-session-form");
     if (!row || !form) return;
     row.append(form.content.cloneNode(true));
     const box = editBox();
     const input = box.querySelector("input");
-    if (!input) return edited.isNew && box.querySelector("button").focus();
     input.value = edited.text ?? row.querySelector(".p-session-title").textContent;
     if (edited.isNew) input.select();
     edited.isNew = false;
@@ -160,14 +159,14 @@
       const isOpen = edited?.id === target;
       endEdit();
       if (isOpen) return;
-      edited = { id: target, coded: encode(target), isNew: true, isAsking: false };
+      edited = { id: target, coded: encode(target), isNew: true };
       drawEdit();
     },
-    "session-ask": () => {
-      if (!edited) return;
-      editBox()?.remove();
-      Object.assign(edited, { isNew: true, isAsking: true });
-      drawEdit();
+    "session-link": () => {
+      const url = new URL(window.location.pathname, window.location.href);
+      if (edited) url.searchParams.set("c", edited.id);
+      endEdit();
+      navigator.clipboard?.writeText(url.href).catch(() => {});
     },
     "session-cancel": () => endEdit(),
     "session-rename": () => {
@@ -333,18 +332,33 @@
     openAgain(document);
   };
 
-  /* The address names the open conversation, so that a reload finds it again. */
+  /* The address names the open conversation, so that a reload finds it again, and the browser's Back the one before. */
+  let isNamed = false;
+  const addressed = () => new URL(window.location.href).searchParams.get("c") ?? "";
   const nameAddress = () => {
     const list = document.querySelector(".p-address");
     const coded = list && classStarting(list, `${TOKEN}-at--`)?.slice(`${TOKEN}-at--`.length);
     if (coded === undefined || coded === null) return;
     const url = new URL(window.location.href);
     const wanted = decode(coded);
-    if ((url.searchParams.get("c") ?? "") === wanted) return;
-    if (wanted) url.searchParams.set("c", wanted);
-    else url.searchParams.delete("c");
-    window.history.replaceState(null, "", url);
+    // On its way to another one; the list still names that before.
+    if (awaited !== null && wanted !== awaited) return;
+    awaited = null;
+    if (addressed() !== wanted) {
+      if (wanted) url.searchParams.set("c", wanted);
+      else url.searchParams.delete("c");
+      window.history[isNamed ? "pushState" : "replaceState"](null, "", url);
+    }
+    isNamed = true;
   };
+  let awaited = null;
+  addEventListener("popstate", () => {
+    awaited = addressed();
+    if (awaited) send("open-session", awaited);
+    else document.querySelector(GRADIO.newChat)?.click();
+    // What cannot be opened leaves the page, and so its address, as it is.
+    setTimeout(() => (awaited = null), 3000);
+  });
 
   let copying = null;
   const copyWhatCame = () => {

@@ -16,7 +16,7 @@ from assistant.ui.chat.click import Click
 from assistant.ui.chat.entries import Transcript
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.page_updates import listed_sessions
-from assistant.ui.chat.sessions_panel import SessionsChange
+from assistant.ui.chat.sessions_panel import SessionsChange, trashed_toast
 from assistant.ui.chat.transcript_window import Window
 from assistant.ui.components import PageUpdate
 
@@ -91,15 +91,17 @@ def listing(change: Callable[[Assistant, str], Awaitable[SessionsChange]]) -> Ch
         changed = await change(assistant, click.target)
         if changed.message:
             gr.Info(str(escape(changed.message)))
-        dialog = PageUpdate() if changed.dialog is None else PageUpdate(dialog=changed.dialog)
+        beside = PageUpdate(toast=trashed_toast(assistant, changed.trashed) if changed.trashed else "")
+        if changed.dialog is not None:
+            beside |= PageUpdate(dialog=changed.dialog)
         if changed.opened or tab.session_id not in {"", *known_ids(assistant)}:
             async for update in chat.open(click, changed.opened, changed.message_ids):
-                yield update | dialog
+                yield update | beside
             return
         update = PageUpdate()
         if tab.session_id:
             update = chat.tabs.update(click.loaded, chat.tabs.view(click.loaded, tab.session_id), tab)
-        yield update | dialog | PageUpdate(sessions=listed_sessions(assistant, tab.session_id))
+        yield update | beside | PageUpdate(sessions=listed_sessions(assistant, tab.session_id))
 
     return act
 

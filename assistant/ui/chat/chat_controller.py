@@ -116,6 +116,8 @@ class ChatController:
             await loaded.assistant.own_settings.look_around()
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
+        if wanted and wanted not in known:
+            gr.Warning(say("page", "no_such_address"))
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
         yield self.tabs.show(loaded, Tab(session_id), tab_hash)
 

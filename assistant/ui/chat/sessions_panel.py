@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,12 +26,16 @@ _TITLE_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class SessionsChange:
-    """What a button did: a dialog to show (None: leave it), a message to show, and the conversation to open."""
+    """What a button did: a dialog to show (None: leave it), a message to show, and the conversation to open.
+
+    `trashed` is the conversation that went into the trash, which a moment's notice offers to take back.
+    """
 
     dialog: str | None = None
     message: str = ""
     opened: str = ""
     message_ids: tuple[str, ...] = ()
+    trashed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,16 @@ async def rename(assistant: Assistant, target: str) -> SessionsChange:
 async def move_to_trash(assistant: Assistant, target: str) -> SessionsChange:
     """Move a conversation to the trash."""
     await assistant.conversations.trash(target)
-    return SessionsChange()
+    return SessionsChange(trashed=target)
+
+
+def trashed_toast(assistant: Assistant, session_id: str) -> str:
+    """What says for a moment that a conversation is in the trash, and takes it back."""
+    titles = [session.title for session in assistant.conversations.trashed() if session.session_id == session_id]
+    title = one_line(titles[0], _TITLE_CHARS) if titles else ""
+    text = say("page", "now_in_trash", title=title or say("page", "a_conversation"))
+    # The same conversation again is a new notice.
+    return str(card("toast", text=text, session_id=session_id, nonce=f"n{secrets.token_hex(4)}"))
 
 
 async def restore(assistant: Assistant, target: str) -> SessionsChange:

@@ -29,7 +29,8 @@ _ROWS = ("language", "tools")
 
 def is_first_run(assistant: Assistant) -> bool:
     """True in a home in which nothing was chosen and nothing said yet."""
-    return assistant.own_settings.is_first_run and not assistant.conversations.summaries()
+    conversations = assistant.conversations
+    return assistant.own_settings.is_first_run and not (conversations.summaries() or conversations.trashed())
 
 
 def first_run_nodes(assistant: Assistant, report: ConnectionReport | None) -> tuple[Node, ...]:
