@@ -12,6 +12,7 @@ from pathlib import Path
 
 from assistant.config.settings import Settings
 from benchmarks.figures import Figure, report
+from benchmarks.replaying.command_kills import CommandKilling, kill_commands
 from benchmarks.replaying.dialogue import Dialogue, MissingDataError, longest_locomo
 from benchmarks.replaying.kills import Killing, kill_again_and_again
 from benchmarks.replaying.path import Walk, run_walk
@@ -20,6 +21,7 @@ from tests.fakes.provider import StrictProvider
 
 WINDOW_TOKENS = 16_000
 KILLS = 50
+COMMAND_KILLS = 5
 KILLED_THRESHOLD_TOKENS = 7_000
 """Between kills there is little time, so compaction starts early: many a kill is to fall into one or its flush."""
 
@@ -36,9 +38,10 @@ def main() -> int:
         killing = kill_again_and_again(
             Path(folder) / "killed", dialogue, KILLS, compact_threshold=KILLED_THRESHOLD_TOKENS
         )
-    for fault in [*faults, *killing.faults]:
+        commands = kill_commands(Path(folder) / "commands", COMMAND_KILLS)
+    for fault in [*faults, *killing.faults, *commands.faults]:
         print(fault, file=sys.stderr)
-    return report([*figures, *killing_figures(killing)])
+    return report([*figures, *killing_figures(killing), *command_figures(commands)])
 
 
 def replay(folder: Path, dialogue: Dialogue) -> tuple[list[Figure], list[str]]:
@@ -56,6 +59,15 @@ def replay(folder: Path, dialogue: Dialogue) -> tuple[list[Figure], list[str]]:
         Figure("time", time.monotonic() - started, "s"),
     ]
     return figures, [*seen.faults, *(refusal.message for refusal in provider.malformed)]
+
+
+def command_figures(killing: CommandKilling) -> list[Figure]:
+    """What the kills in the middle of a command showed, each with its goal."""
+    return [
+        Figure("forgets killed half-way", killing.forgets, at_least=1),
+        Figure("imports killed half-way", killing.imports),
+        Figure("left half done by them", len(killing.faults), at_most=0),
+    ]
 
 
 def replay_settings(home: Path, base_url: str, compact_threshold: int | None = None) -> Settings:

@@ -13,6 +13,7 @@ from assistant.storage.journal.journal import Journal
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.workspace import Workspace
 from benchmarks.replaying.account import account_of
+from benchmarks.replaying.command_kills import kill_commands
 from benchmarks.replaying.dialogue import text_dialogue
 from benchmarks.replaying.kills import kill_again_and_again
 
@@ -26,6 +27,10 @@ def test_nothing_is_lost_or_told_twice_by_ten_kills(tmp_path: Path) -> None:
     assert killing.faults == ()
     assert (killing.kills, killing.malformed) == (10, 0)
     assert killing.compactions >= 1
+
+
+def test_a_command_that_is_killed_leaves_nothing_half_done(tmp_path: Path) -> None:
+    assert kill_commands(tmp_path, 1).faults == ()
 
 
 def test_the_account_finds_what_is_lost_doubled_or_out_of_place(tmp_path: Path) -> None:
