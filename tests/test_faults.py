@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import importlib
 import itertools
 import os
@@ -49,11 +50,16 @@ Change = Callable[[Assistant, Conversation], Awaitable[None]]
 # ---------------------------------------------------------------- a home with a past
 
 
+@functools.cache
+def read_once() -> Settings:
+    """The settings of all these homes. What reads the environment is tested elsewhere, and takes as long as a turn."""
+    chosen = {"provider": "offline", "max_input_length": 20_000, "language": "en", "embedder": "none"}
+    return Settings.model_validate(chosen)
+
+
 def settings_of(home: Path, **values: object) -> Settings:
     """The built-in assistant with a window that a few tool results fill."""
-    chosen = {"home": home, "provider": "offline", "max_input_length": 20_000, "language": "en"}
-    chosen |= {"embedder": "none", **values}
-    return Settings.model_validate(chosen)
+    return read_once().model_copy(update={"home": home, **values})
 
 
 @pytest.fixture(scope="module")
