@@ -365,7 +365,13 @@ def _reason(fault: ErrorDetails) -> str:
         case "value_error":
             return str(wanted["error"])
         case "literal_error":
-            return say("settings", "one_of", expected=str(wanted["expected"]).replace(" or ", say("settings", "or")))
+            return say(
+                "settings",
+                "one_of",
+                expected=str(wanted["expected"])
+                .replace(" or ", say("settings", "or"))
+                .replace(", ", say("settings", "comma")),
+            )
         case "int_parsing" | "int_type" | "int_from_float":
             return say("settings", "a_whole_number")
         case "float_parsing" | "float_type" | "finite_number":

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from assistant.config.settings import Settings, default_home, load_settings, variable_names
+from assistant.config.settings import Settings, default_home, load_settings, set_language, variable_names
+from assistant.config.words import speak
 from assistant.errors import SettingsError
 
 KEY = "sk-0123456789abcdef"
@@ -284,3 +285,14 @@ def test_a_user_without_a_home_folder_is_told_what_to_set(monkeypatch: pytest.Mo
 
 def _no_home() -> Path:
     raise RuntimeError("Could not determine home directory.")
+
+
+def test_a_fault_is_told_in_the_language_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_LANGUAGE", "zh")
+    monkeypatch.setenv("PALIMPSEST_TOOLS", "some")
+    speak(set_language())
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        "PALIMPSEST_TOOLS: 'some' 不可用：应当是其中之一：'ask'、'read-only'、'memory'、'off'。"
+    )
