@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
 from assistant.models.chat_model import connect_available
-from assistant.storage.workspace import Workspace
+from assistant.storage.workspace import MEMORY_FILES, Workspace
 from assistant.text.known_secrets import KnownSecrets
 
 MCP_SECONDS = 20.0
@@ -70,9 +71,20 @@ def _home(settings: Settings) -> Finding:
         damaged = store.journal.count_damaged()
     except (PalimpsestError, OSError) as error:
         return Finding("home", "error", str(error))
+    if not os.access(settings.home, os.W_OK):
+        reason = say("plain_reasons", "no_permission")
+        return Finding("home", "error", say("storage", "home_unusable", root=settings.home, reason=reason))
+    if links := _links_in(store.workspace):
+        return Finding("home", "warning", say("cli", "links_in_home", home=settings.home, names=", ".join(links)))
     if damaged:
         return Finding("home", "warning", say("cli", "damaged_lines", home=settings.home, count=damaged))
     return Finding("home", "ok", say("cli", "home_found", home=settings.home, count=count))
+
+
+def _links_in(workspace: Workspace) -> list[str]:
+    """The folders and memory files of the home that are links; none of them is followed."""
+    paths = [*workspace.folders[1:], *(workspace.root / name for name in MEMORY_FILES)]
+    return [path.name for path in paths if path.is_symlink()]
 
 
 async def _model(settings: Settings) -> Finding:

@@ -422,7 +422,8 @@ def _opened_again(assistant: Assistant, conversation: Conversation) -> Conversat
 
 async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
     submitted = await assistant.submit(conversation, text)
-    return await _print_events(submitted.conversation, submitted.events, as_json)
+    is_question = not text.lstrip().startswith("/")
+    return await _print_events(submitted.conversation, submitted.events, as_json, is_question=is_question)
 
 
 async def _undo(assistant: Assistant, conversation: Conversation, *, as_json: bool) -> int:
@@ -446,25 +447,35 @@ async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: 
     return await _print_events(conversation, events, as_json)
 
 
-async def _print_events(conversation: Conversation, events: AsyncGenerator[NumberedEvent], as_json: bool) -> int:
-    code = DONE
+async def _print_events(
+    conversation: Conversation, events: AsyncGenerator[NumberedEvent], as_json: bool, *, is_question: bool = False
+) -> int:
+    """Print each event; failed where the turn failed, or where a question never became one, as on a full disk."""
+    code, refusal = DONE, ""
     async for numbered in events:
         event = numbered.event
         _print_event(event, as_json)
+        if isinstance(event, TurnStarted):
+            is_question = False
+        elif isinstance(event, Notice):
+            refusal = event.text
         if isinstance(event, TurnFailed):
             code = FAILED
-            _print_failure(event)
+            _print_failure(event.error)
         elif isinstance(event, ApprovalRequested):
             code = AWAITING_APPROVAL
+    if is_question and refusal:
+        _print_failure(refusal)
+        return FAILED
     return AWAITING_APPROVAL if conversation.approvals() else DONE if code == AWAITING_APPROVAL else code
 
 
-def _print_failure(event: TurnFailed) -> None:
+def _print_failure(reason: str) -> None:
     """One line on standard error, where a script looks for it; a person at a terminal has read it already."""
     # Python has none where the descriptor was closed.
     streams: tuple[TextIO | None, ...] = (sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
-        print(f"palimpsest: {' '.join(event.error.split())}", file=sys.stderr)
+        print(f"palimpsest: {' '.join(reason.split())}", file=sys.stderr)
 
 
 def _print_event(event: Event, as_json: bool) -> None:

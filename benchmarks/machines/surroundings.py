@@ -86,7 +86,7 @@ def _streams() -> list[Machine]:
 def _limits() -> list[Machine]:
     return [
         Machine("few open files", shell='ulimit -n 64; exec "$@"', commands=ALL),
-        Machine("very few open files", shell='ulimit -n 24; exec "$@"', told="files"),
+        Machine("very few open files", shell='ulimit -n 24; exec "$@"'),
         Machine("only small files", shell='ulimit -f 1; exec "$@"', told="full|large|space"),
     ]
 

@@ -47,6 +47,15 @@ async def test_a_named_model_whose_key_is_refused_is_an_error(home: Path) -> Non
     assert finding == Finding("model", "error", words)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+async def test_links_in_the_home_that_are_not_followed_are_named(home: Path, tmp_path: Path) -> None:
+    home.mkdir()
+    (tmp_path / "synced").mkdir()
+    (home / "dialog").symlink_to(tmp_path / "synced")
+    finding = (await found(home_settings(home, provider="offline")))["home"]
+    assert (finding.state, finding.text.startswith(f"{home}: dialog: a link here")) == ("warning", True)
+
+
 async def test_damaged_lines_of_the_journal_are_counted(home: Path) -> None:
     (home / "dialog").mkdir(parents=True)
     (home / "dialog" / "2026-11-30.jsonl").write_text('{"session_id":"a","kind":\nnot a row\n', encoding="utf-8")

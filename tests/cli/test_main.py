@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -148,6 +149,19 @@ def test_a_model_that_fails_is_one_line_and_a_failure(
     printed = capsys.readouterr()
     assert printed.out.strip().startswith("! ")
     assert (printed.err.startswith("palimpsest: http://"), len(printed.err.splitlines())) == (True, 1)
+
+
+def test_a_message_that_cannot_be_written_is_a_failure(
+    player: SequencePlayer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("assistant.storage.journal.journal.append_lines", refuse)
+    assert main(["chat", "--once", "Hi"]) == 1
+    printed = capsys.readouterr()
+    assert "not sent" in printed.out
+    assert (printed.err.startswith("palimpsest: "), len(printed.err.splitlines())) == (True, 1)
 
 
 def test_a_terminal_opens_without_its_model_and_says_why(
