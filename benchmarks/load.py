@@ -1,7 +1,7 @@
 """Twenty people on one process, each in turns with a model on loopback: what is lost, crossed, slow, or kept in memory.
 
-Ten minutes, or as long as `--minutes N` says. The model runs in another process and answers at once, so that the time
-to the first word is what the program adds, with what the model's own server takes.
+Ten minutes, or as long as `--minutes N` says. The model runs in another process and answers at once. Bare
+requests to it are made meanwhile: what the first word takes longer than theirs is what the program adds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import httpx
 import psutil
 
 from assistant.assembly.assistant import Assistant
@@ -53,6 +54,7 @@ class Seen:
 
     turns: int = 0
     first_word_seconds: list[float] = field(default_factory=list[float])
+    bare_seconds: list[float] = field(default_factory=list[float])
     faults: list[str] = field(default_factory=list[str])
 
 
@@ -122,9 +124,11 @@ async def talk(settings: Settings, seconds: float) -> tuple[Seen, list[Figure]]:
         started = time.monotonic()
         end = started + seconds
         talking = [asyncio.create_task(talk_as(person, end, seen)) for person in people]
+        bare = asyncio.create_task(ask_barely(settings.base_url, end, seen))
         await asyncio.sleep(seconds * WARM_SHARE)
         warm_bytes = process.memory_info().rss
         turns = [turn for one in await asyncio.gather(*talking) for turn in [one]]
+        await bare
         end_bytes = process.memory_info().rss
         for person, count in zip(people, turns, strict=True):
             seen.faults += missing_rows(person, count)
@@ -134,10 +138,29 @@ async def talk(settings: Settings, seconds: float) -> tuple[Seen, list[Figure]]:
         Figure("turns", seen.turns, at_least=PEOPLE),
         Figure("events or words lost, doubled or crossed", len(seen.faults), at_most=0),
         Figure("median to the first word", quantile(seen.first_word_seconds, 0.5) * 1000, "ms"),
-        Figure("p95 to the first word", quantile(seen.first_word_seconds, 0.95) * 1000, "ms", MAX_ADDED_SECONDS * 1000),
+        Figure("p95 to the first word", quantile(seen.first_word_seconds, 0.95) * 1000, "ms"),
+        Figure("p95 of a bare request", quantile(seen.bare_seconds, 0.95) * 1000, "ms"),
+        Figure("p95 added", added_seconds(seen) * 1000, "ms", MAX_ADDED_SECONDS * 1000),
         Figure("memory at the end", end_bytes / 1e6, "MB"),
         Figure("memory grown since the first turns", growth * 100, "%", MAX_GROWTH * 100),
     ]
+
+
+async def ask_barely(base_url: str, end: float, seen: Seen) -> None:
+    """Ask the model without the program, again and again, from a process that is as busy."""
+    body = {"model": "strict-7b", "stream": True, "messages": [{"role": "user", "content": "⟨0/0⟩ What do you think?"}]}
+    async with httpx.AsyncClient(trust_env=False, timeout=60.0) as client:
+        while time.monotonic() < end:
+            began = time.monotonic()
+            async with client.stream("POST", f"{base_url}/chat/completions", json=body) as response:
+                await anext(response.aiter_lines())
+            seen.bare_seconds.append(time.monotonic() - began)
+            await asyncio.sleep(0.5)
+
+
+def added_seconds(seen: Seen) -> float:
+    """What the slowest twentieth takes longer than that of the bare requests."""
+    return max(0.0, quantile(seen.first_word_seconds, 0.95) - quantile(seen.bare_seconds, 0.95))
 
 
 async def open_one(settings: Settings, number: int, stack: AsyncExitStack) -> Person:
