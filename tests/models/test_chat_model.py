@@ -179,7 +179,7 @@ async def test_a_server_that_is_away_can_be_named_beforehand():
 
 @pytest.mark.parametrize(
     ("key", "models", "reason"),
-    [("wrong", ("a-7b",), "asks for a key"), ("right", (), "has no chat model yet")],
+    [("wrong", ("a-7b",), "refused the key"), ("right", (), "has no chat model yet")],
 )
 async def test_a_server_that_offers_nothing_says_why(key: str, models: tuple[str, ...], reason: str):
     with (
