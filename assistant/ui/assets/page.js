@@ -8,7 +8,7 @@
   // What shows something in the conversation.
   const LEAVES_DRAWER = new Set(["open-session", "open-message", "open-settings", "open-trash", "transcript"]);
   const { panels } = window.palimpsest;
-  const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|work-close)$/;
+  const MEMORY_ACTION = /^(open-(file|hit)|memory-.*|notes-.*|forget-.*|tidy-.*|pending-.*|work-close)$/;
   // Every name of Gradio's own page that we rely on stands here and at the top of page.css.
   const GRADIO = {
     contextTab: "#tab-context-button",

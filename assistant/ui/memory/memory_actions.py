@@ -110,6 +110,27 @@ async def accept_tidying(tasks: TaskController, click: MemoryClick) -> AsyncIter
     yield await asyncio.to_thread(tasks.accept, click.loaded, click.task, click.target)
 
 
+async def list_pending(tasks: TaskController, click: MemoryClick) -> AsyncIterator[PageUpdate]:
+    """List the lines that wait."""
+    yield tasks.list_pending(click.loaded)
+
+
+async def consolidate(tasks: TaskController, click: MemoryClick) -> AsyncIterator[PageUpdate]:
+    """Look through the notes for lines to propose."""
+    async for update in tasks.consolidate(click.loaded):
+        yield update
+
+
+async def keep_pending(tasks: TaskController, click: MemoryClick) -> AsyncIterator[PageUpdate]:
+    """Write the ticked lines, each as it reads in its field."""
+    yield await asyncio.to_thread(tasks.decide_pending, click.loaded, click.target, is_kept=True)
+
+
+async def drop_pending(tasks: TaskController, click: MemoryClick) -> AsyncIterator[PageUpdate]:
+    """Drop the ticked lines."""
+    yield await asyncio.to_thread(tasks.decide_pending, click.loaded, click.target, is_kept=False)
+
+
 async def show_line(tasks: TaskController, click: MemoryClick) -> AsyncIterator[PageUpdate]:
     """Who wrote the line with the cursor."""
     path, _, number = click.target.rpartition(":")

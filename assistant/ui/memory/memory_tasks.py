@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.memory.log import log_lines
@@ -14,6 +15,7 @@ from assistant.ui.components import PageUpdate
 from assistant.ui.form import MAX_CHARS, read_form
 from assistant.ui.memory.forget_panel import mark_of, preview_html, receipt_html, ticked_items, words_html, words_of
 from assistant.ui.memory.line_panel import origin_html
+from assistant.ui.memory.pending_panel import pending_html
 from assistant.ui.memory.task import Task
 from assistant.ui.memory.tidy_panel import mark_of as tidying_mark
 from assistant.ui.memory.tidy_panel import ticked_proposals, tidied_text, tidying_html
@@ -90,6 +92,40 @@ class TaskController:
         except PalimpsestError as error:
             return _shown(task, tidying_html(name, tidying, str(error)))
         return _message(say("page", "tidy_file", name=name), tidied_text(name, tidied))
+
+    def list_pending(self, loaded: Loaded) -> PageUpdate:
+        """Show the lines that wait, with fields to change each."""
+        return _shown(Task(), pending_html(loaded.assistant.store.admission.waiting.all()))
+
+    async def consolidate(self, loaded: Loaded) -> AsyncIterator[PageUpdate]:
+        """Look through the notes: at first that it is being looked, then all lines that wait."""
+        yield _message(say("page", "pending"), say("page", "consolidating"))
+        try:
+            notice = await loaded.assistant.consolidate()
+        except (PalimpsestError, OSError) as error:
+            yield _message(say("page", "pending"), plain_reason(error))
+            return
+        yield _shown(Task(), pending_html(loaded.assistant.store.admission.waiting.all(), notice))
+
+    def decide_pending(self, loaded: Loaded, gathered: str, *, is_kept: bool) -> PageUpdate:
+        """Keep or drop the ticked lines; what waits no longer is left out."""
+        form, admission = read_form(gathered), loaded.assistant.store.admission
+        if not form.ticks:
+            return _shown(Task(), pending_html(admission.waiting.all(), problem=say("page", "none_ticked_pending")))
+        decided, problem = 0, ""
+        for line in admission.waiting.all():
+            if line.line_id not in form.ticks:
+                continue
+            try:
+                if is_kept:
+                    admission.keep(line.line_id, form.said(line.line_id))
+                else:
+                    admission.drop(line.line_id)
+                decided += 1
+            except PalimpsestError as error:
+                problem = str(error)
+        notice = say("page", "pending_kept" if is_kept else "pending_dropped", count=decided)
+        return _shown(Task(), pending_html(admission.waiting.all(), notice, problem))
 
     def show_line(self, loaded: Loaded, name: str, number: int | None) -> PageUpdate:
         """Who wrote a line of a file as it is on disk; None for one that is in no file yet."""
