@@ -41,8 +41,12 @@ class HomeLogHandler(logging.handlers.WatchedFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, into a new file where another program took the old one away."""
-        if Path(self.baseFilename).parent.is_dir():
-            super().emit(record)
+        try:
+            if Path(self.baseFilename).parent.is_dir():
+                super().emit(record)
+        except OSError:
+            # To open the file fails outside of what the library catches.
+            self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """A full disk is no reason to speak of the log."""

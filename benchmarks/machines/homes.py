@@ -45,7 +45,7 @@ def _disks() -> list[Machine]:
     fill = '{ cat /dev/zero > "$SCRATCH/disk/filler" 2> /dev/null || true; }'
     read_only = 'mount -o remount,ro "$SCRATCH/disk"'
     return [
-        Machine("a full disk", shell=disk("4m", fill), told="full|space", commands=ALL),
+        Machine("a full disk", shell=disk("4m", fill), told="full|space|written", commands=ALL),
         Machine("a disk that is read only", shell=disk("9m", read_only), told="read|written|home", commands=ALL),
     ]
 

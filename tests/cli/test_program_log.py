@@ -11,7 +11,7 @@ import pytest
 
 from assistant.cli import program_log
 from assistant.cli.main import main
-from assistant.cli.program_log import ProgramLog, QuietLogger
+from assistant.cli.program_log import HomeLogHandler, ProgramLog, QuietLogger
 from tests.fakes.home import home_settings
 
 KEY = "plain-value-4711"
@@ -87,3 +87,11 @@ def test_a_failed_turn_is_one_line_on_standard_error(home: Path) -> None:
     assert len(ended.stderr.splitlines()) == 1
     assert ended.stderr.startswith("palimpsest: ")
     assert "Traceback" not in ended.stderr + ended.stdout
+
+
+def test_a_log_that_cannot_be_opened_stops_nothing(home: Path) -> None:
+    (home / "log.txt").mkdir(parents=True)
+    handler = HomeLogHandler(home / "log.txt", encoding="utf-8", delay=True)
+    handler.emit(logging.LogRecord("a", logging.ERROR, "", 0, "words", None, None))
+    handler.close()
+    assert list((home / "log.txt").iterdir()) == []
