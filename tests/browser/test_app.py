@@ -14,12 +14,21 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import Chat
+from tests.browser.conftest import Chat, leaves_the_page
 from tests.source_files import ROOT
 
 pytestmark = pytest.mark.browser
 
 ADDRESS = re.compile(r"http://\S+")
+
+
+@contextmanager
+def visited(context: BrowserContext, address: str) -> Generator[Chat]:
+    """A tab with the page, which is closed before its server is gone."""
+    chat = Chat(context.new_page(), address)
+    chat.open()
+    yield chat
+    chat.page.close()
 
 
 @contextmanager
@@ -47,26 +56,20 @@ def running_app(home: Path, **environment: str) -> Generator[str]:
 
 
 def test_a_conversation_and_a_memory_outlive_the_process(context: BrowserContext, home: Path) -> None:
-    with running_app(home) as address:
-        chat = Chat(context.new_page(), address)
-        chat.open()
+    with running_app(home) as address, visited(context, address) as chat:
         expect(chat.page.locator("#chat .p-first")).to_contain_text("PALIMPSEST_PROVIDER")
         expect(chat.page.locator("#top")).to_contain_text("not a language model")
         chat.say("Remember that my sister likes oolong tea")
         expect(chat.page.locator("#chat .p-memory")).to_contain_text("oolong tea")
         chat.wait_for_end()
     assert "oolong tea" in (home / "USER.md").read_text("utf-8") + (home / "MEMORY.md").read_text("utf-8")
-    with running_app(home) as address:
-        chat = Chat(context.new_page(), address)
-        chat.open()
+    with running_app(home) as address, visited(context, address) as chat:
         expect(chat.page.locator("#chat")).to_contain_text("Remember that my sister likes oolong tea")
         expect(chat.page.locator("#sessions .p-selected")).to_contain_text("Remember that my sister")
 
 
 def test_the_built_in_assistant_looks_into_the_folder_and_runs_a_command(context: BrowserContext, home: Path) -> None:
-    with running_app(home) as address:
-        chat = Chat(context.new_page(), address)
-        chat.open()
+    with running_app(home) as address, visited(context, address) as chat:
         (home / "files" / "harbour.md").write_text("Ferry at 9:15\n", encoding="utf-8")
         chat.say("What is in my workspace?")
         chat.wait_for_end()
@@ -79,10 +82,9 @@ def test_the_built_in_assistant_looks_into_the_folder_and_runs_a_command(context
         expect(chat.page.locator("#chat .m-code-copy").last).to_have_text("Copy")
 
 
+@leaves_the_page
 def test_words_not_sent_yet_outlive_a_reload(context: BrowserContext, home: Path) -> None:
-    with running_app(home) as address:
-        chat = Chat(context.new_page(), address)
-        chat.open()
+    with running_app(home) as address, visited(context, address) as chat:
         chat.page.locator("#composer textarea").fill("Half a thought about the ferry")
         chat.open()
         expect(chat.page.locator("#composer textarea")).to_have_value("Half a thought about the ferry")
@@ -94,19 +96,16 @@ def test_words_not_sent_yet_outlive_a_reload(context: BrowserContext, home: Path
 
 
 def test_a_home_that_another_process_owns_is_told_on_the_page(context: BrowserContext, home: Path) -> None:
-    with running_app(home) as first, running_app(home) as second:
-        owner = Chat(context.new_page(), first)
-        owner.open()
+    with running_app(home) as first, running_app(home) as second, visited(context, first):
         other = context.new_page()
         other.goto(second)
         expect(other.locator("#chat .p-failed")).to_contain_text("in use by")
+        other.close()
 
 
 def test_a_space_has_a_banner_and_answers_under_its_name_only(context: BrowserContext, home: Path) -> None:
     space = {"SPACE_ID": "me/app", "SPACE_HOST": "me-app.hf.space", "GRADIO_SERVER_NAME": "127.0.0.1"}
-    with running_app(home, **space) as address:
-        chat = Chat(context.new_page(), address)
-        chat.open()
+    with running_app(home, **space) as address, visited(context, address) as chat:
         expect(chat.page.locator("#banner")).to_contain_text("it is wiped")
         assert httpx.get(address, headers={"host": "me-app.hf.space"}).status_code == 200
         assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403

@@ -13,7 +13,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.config.settings import load_settings
 from assistant.ui.people import open_person
 from tests.browser.behind import Behind
-from tests.browser.conftest import Chat, Serve
+from tests.browser.conftest import Chat, Serve, leaves_the_page
 from tests.fakes.page_player import RISKY_COMMAND, PagePlayer
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -70,6 +70,7 @@ def test_a_rest_that_is_closed_opens_before_anything_is_allowed(chat: Chat, behi
     expect(chat.page.locator("#chat")).to_contain_text("You allowed this once")
 
 
+@leaves_the_page
 def test_an_approval_waits_through_a_reload(chat: Chat) -> None:
     chat.say("approve it")
     chat.page.locator(".p-approval").wait_for()

@@ -16,7 +16,7 @@ from assistant.config.settings import Settings, load_settings
 from assistant.models.chat_model import ChatModel, connect_offline
 from assistant.models.detect import ServerPlace
 from assistant.ui.page import PageServer
-from tests.browser.conftest import Serve
+from tests.browser.conftest import Serve, leaves_the_page
 from tests.browser.looks import WIDTHS, faults
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -96,6 +96,7 @@ def test_the_first_answer_is_four_clicks_away(page: Page, home: Path, provider: 
     assert kept["PALIMPSEST_TOOLS"] == "ask"
 
 
+@leaves_the_page
 def test_a_key_is_pasted_tried_kept_and_never_shown_again(page: Page, home: Path, guarded: StrictProvider) -> None:
     page.get_by_text("A server of my own").click()
     page.get_by_label("Address").fill(guarded.base_url)

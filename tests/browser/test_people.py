@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from assistant.config.accounts import hash_password
-from tests.browser.conftest import Chat
-from tests.browser.test_app import running_app
+from tests.browser.conftest import Chat, leaves_the_page
+from tests.browser.test_app import running_app, visited
 
 pytestmark = pytest.mark.browser
 
@@ -71,18 +71,15 @@ def test_who_signed_out_has_to_sign_in_again(context: BrowserContext, address: s
     expect(ben.page.locator("input[type=password]")).to_be_visible()
 
 
+@leaves_the_page
 def test_two_guests_see_nothing_of_each_other(context: BrowserContext, browser: Browser, home: Path) -> None:
-    with running_app(home, PALIMPSEST_HOST="0.0.0.0") as address:
-        address = address.replace("0.0.0.0", "127.0.0.1")
-        first = Chat(context.new_page(), address)
-        first.open()
+    with running_app(home, PALIMPSEST_HOST="0.0.0.0") as address, visited(context, address) as first:
         first.say("Remember that my boat is called Albatross")
         expect(first.page.locator("#chat .p-memory")).to_contain_text("Albatross")
         first.page.reload()
         expect(first.page.locator("#sessions")).to_contain_text("Remember that my boat")
         other = browser.new_context()
-        second = Chat(other.new_page(), address)
-        second.open()
-        expect(second.page.locator("#sessions")).not_to_contain_text("Remember")
+        with visited(other, address) as second:
+            expect(second.page.locator("#sessions")).not_to_contain_text("Remember")
         other.close()
     assert not home.exists()

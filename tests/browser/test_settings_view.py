@@ -15,7 +15,7 @@ from assistant.config.settings import load_settings
 from assistant.models.chat_model import connect_or_stand_in
 from assistant.models.detect import ServerPlace
 from assistant.ui.page import PageServer
-from tests.browser.conftest import Chat, Serve
+from tests.browser.conftest import Chat, Serve, leaves_the_page
 from tests.browser.looks import WIDTHS, faults
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -146,6 +146,7 @@ def test_what_the_environment_sets_is_shown_and_cannot_be_changed(chat: Chat) ->
     expect(view).to_contain_text("PALIMPSEST_TIMEZONE")
 
 
+@leaves_the_page
 def test_theme_and_density_are_those_of_the_browser(chat: Chat) -> None:
     view = settings_of(chat.page, "Appearance")
     view.get_by_label("Theme").select_option("dark")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Chat
+from tests.browser.conftest import Chat, leaves_the_page
 from tests.fakes.page_player import PagePlayer
 
 pytestmark = pytest.mark.browser
@@ -62,6 +62,7 @@ def test_stop_ends_the_turn_and_continue_goes_on(chat: Chat, way: str) -> None:
     expect(chat.page.locator(".p-stopped")).to_have_count(0)
 
 
+@leaves_the_page
 def test_a_reload_in_the_middle_shows_the_turn_and_its_end(chat: Chat, player: PagePlayer) -> None:
     chat.say("slow please")
     chat.page.get_by_text("It begins …").wait_for()
