@@ -15,11 +15,13 @@ from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import open_servers
 from assistant.assembly.home import open_store
 from assistant.assembly.known_keys import KeySource
+from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings, variables_of
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.messages.tokens import qwen_encoding
 from assistant.models.chat_model import connect_available
+from assistant.storage.ownership import current_owner
 from assistant.storage.workspace import MEMORY_FILES, Workspace
 from assistant.text.known_secrets import KnownSecrets
 
@@ -71,14 +73,24 @@ def _home(settings: Settings) -> Finding:
         damaged = store.journal.count_damaged()
     except (PalimpsestError, OSError) as error:
         return Finding("home", "error", str(error))
-    if not os.access(settings.home, os.W_OK):
-        reason = say("plain_reasons", "no_permission")
+    if reason := _why_unusable(store.workspace):
         return Finding("home", "error", say("storage", "home_unusable", root=settings.home, reason=reason))
     if links := _links_in(store.workspace):
         return Finding("home", "warning", say("cli", "links_in_home", home=settings.home, names=", ".join(links)))
     if damaged:
         return Finding("home", "warning", say("cli", "damaged_lines", home=settings.home, count=damaged))
     return Finding("home", "ok", say("cli", "home_found", home=settings.home, count=count))
+
+
+def _why_unusable(workspace: Workspace) -> str:
+    """Why nothing can be kept in the home, as a part of a sentence; empty where all is well."""
+    if not os.access(workspace.root, os.W_OK):
+        return say("plain_reasons", "no_permission")
+    try:
+        current_owner(workspace)
+    except OSError as error:
+        return plain_reason(error)
+    return ""
 
 
 def _links_in(workspace: Workspace) -> list[str]:

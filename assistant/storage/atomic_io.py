@@ -130,7 +130,7 @@ def hold_lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Generator[
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(lock_path(path), timeout=wait_seconds):
+        with FileLock(lock_path(path), timeout=wait_seconds, fallback_to_soft=False):
             yield
     except Timeout:
         raise WorkspaceError(say("storage", "written_by_another", name=path.name)) from None

@@ -84,7 +84,7 @@ def current_owner(workspace: Workspace) -> Owner | None:
 
 def _lock_of(workspace: Workspace) -> FileLock:
     # Taken by the thread that loads, given up by the one that ends.
-    return FileLock(lock_path(workspace.owner_path), thread_local=False)
+    return FileLock(lock_path(workspace.owner_path), thread_local=False, fallback_to_soft=False)
 
 
 def _read_owner(path: Path) -> Owner:

@@ -89,6 +89,8 @@ CASES: list[tuple[BaseException, Kind]] = [
     (OSError(errno.EMFILE, "Too many open files"), "too_many_files"),
     (OSError(errno.EIO, "Input/output error"), "disk_error"),
     (OSError(errno.ELOOP, "Too many levels of symbolic links"), "link_circle"),
+    (OSError(errno.ENOLCK, "No locks available"), "no_locks"),
+    (OSError(errno.ENOSYS, "Function not implemented"), "no_locks"),
     (TimeoutError(), "time_out"),
     (TimeoutError(errno.ETIMEDOUT, "Connection timed out"), "time_out"),
     (httpx.ReadTimeout("", request=_REQUEST), "time_out"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -96,3 +97,16 @@ def test_a_killed_owner_gives_the_home_up(workspace: Workspace) -> None:
         assert current_owner(workspace) == Owner(os.getpid(), None)
     ours.close()
     theirs.close()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_a_disk_without_locks_is_named_and_nobody_is_taken_for_the_owner(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no locks here")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    for _ in range(2):
+        with pytest.raises(WorkspaceError, match="the disk cannot lock files"), HomeOwnership(workspace):
+            pass

@@ -223,7 +223,7 @@ class Sessions:
     def are_open_elsewhere(self) -> bool:
         """True when a conversation is open, in this process or another."""
         for path in self._folder.glob(".*.lock"):
-            lock = FileLock(path, timeout=0, thread_local=False)
+            lock = FileLock(path, timeout=0, thread_local=False, fallback_to_soft=False)
             try:
                 lock.acquire()
             except Timeout:
@@ -235,7 +235,7 @@ class Sessions:
     def open_lock(self, session_id: str) -> Generator[None]:
         """Hold the conversation open. Raises `SessionInUseError` when another process or holder has it open."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._folder / lock_name(session_id), timeout=0, thread_local=False)
+        lock = FileLock(self._folder / lock_name(session_id), timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             lock.acquire()
         except Timeout:
