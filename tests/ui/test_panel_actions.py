@@ -184,7 +184,8 @@ async def test_a_recalled_passage_is_kept_out_by_its_button_once(home: Path) -> 
         conversation = await page.talk("Where does the paddle of the kayak lean?")
         (line,) = [one for event in conversation.attach().history if isinstance(event, Recalled) for one in event.lines]
         tab = Tab(conversation.session_id)
-        shown = await last(act_in_chat(page.controller, "refuse-recall", line.mark, tab, "tab"))
+        refusing = act_in_chat(page.controller, "refuse-recall", line.mark, tab, "tab")
+        shown = await after_turn(page.controller, refusing)
         assert "kept out of this conversation" in str(shown["transcript"])
         assert "Not helpful" not in str(shown["transcript"])
         for target in (line.mark, "no such passage"):
