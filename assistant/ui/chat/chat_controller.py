@@ -109,11 +109,12 @@ class ChatController:
         except PalimpsestError as error:
             yield card_update(card("not_loaded", error=str(error)), is_loading=True)
             return
-        if not self.tabs.is_current(tab_hash, generation):
-            yield PageUpdate()
-            return
         if is_first_run(loaded.assistant):
             await loaded.assistant.own_settings.look_around()
+        if not self.tabs.is_current(tab_hash, generation):
+            # Something was said or opened while this was looked for.
+            yield PageUpdate()
+            return
         sessions = loaded.assistant.conversations.summaries()
         known = {session.session_id for session in sessions}
         if wanted and wanted not in known:
