@@ -96,7 +96,7 @@ def preview_text(preview: CompactionPreview) -> str:
 
 
 def _whole(event: ApprovalRequested) -> str:
-    """All that is to be allowed; where it is long, how long it is stands last, beside the question."""
+    """All that is to be allowed; where it is long, how long it is comes last, beside the question."""
     is_diff = event.name in ("Write", "Edit")
     lines = with_visible_controls(event.preview).split("\n") if is_diff else as_it_runs(event.preview)
     shown = printable("\n".join(lines))

@@ -90,7 +90,7 @@ class Conversation:
 
     @property
     def compaction_id(self) -> str | None:
-        """The compaction that its context stands on; None where there is none."""
+        """The compaction that its context is based on; None where there is none."""
         return self._state.session.compaction_id
 
     @property

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class LeftConversations:
-    """Finds them, and hands each to `flush`: its id, and the record that its context stands on.
+    """Finds them, and hands each to `flush`: its id, and the record that its context is based on.
 
     `flush` returns False where there is nothing worth it.
     """

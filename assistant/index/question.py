@@ -9,7 +9,7 @@ from assistant.index.dates import DateRange, read_dates
 from assistant.index.text.terms import content_terms, every_term
 from assistant.text.encoding import encode
 
-# A pasted page is not a question: its beginning stands for it.
+# A pasted page is not a question: its beginning replaces it.
 MAX_CHARS = 2_000
 MAX_TERMS = 64
 

@@ -57,7 +57,7 @@ async def _watch_folders(root: Path, folders: dict[Path, int]) -> AsyncIterator[
             if changes:
                 await asyncio.sleep(_TRAILING_SECONDS)
                 yield frozenset(_name(root, path) for _, path in changes)
-            # A folder made anew may get the inode of the one before it.
+            # A folder made again may get the inode of the one before it.
             if _folders(root) != folders or any(_is_made_or_gone(change, path, folders) for change, path in changes):
                 return
     except FileNotFoundError:

@@ -194,7 +194,7 @@ class Admission:
         return [row for row in rows if isinstance(row, RecalledRow)][-_RESULTS:]
 
     def _names(self) -> list[str]:
-        """What the two who speak are called, as far as it stands in their files."""
+        """What the two who speak are called, as far as it is in their files."""
         labels = [label for name in _PERSON_FILES for label in list_labels(self.notes.read(name).text)]
         return [label.value for label in labels if label.label.casefold() in NAME_LABELS | CALLED_LABELS]
 

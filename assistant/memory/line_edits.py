@@ -43,7 +43,7 @@ def with_lines_under(text: str, heading: str, lines: Sequence[str]) -> str:
 
 
 def with_line_replaced(text: str, old_line: str, lines: Sequence[str]) -> str | None:
-    """The text with the lines in place of the one old line, its doubles gone too; None when it stands nowhere.
+    """The text with the lines in place of the one old line, its doubles gone too; None when it is nowhere.
 
     Surrounding space does not count; the new lines stand as far in as the old one.
     """

@@ -16,7 +16,7 @@ from assistant.storage.atomic_io import append_lines, hold_lock, replace_file
 from assistant.text.diff import changed_stretches, unified_diff
 from assistant.text.redaction import MaskedText
 
-# A change says which lines it put where; the whole text stands in every so many, so that a damaged line of the log
+# A change says which lines it put where; the whole text is in every so many, so that a damaged line of the log
 # spoils few versions.
 _SNAPSHOT_EVERY = 40
 
@@ -197,7 +197,7 @@ class MemoryLog:
         self._inode = 0
 
     def _read_on(self) -> None:
-        """Fold what was appended since the last reading; a log that was rewritten is read anew."""
+        """Fold what was appended since the last reading; a log that was rewritten is read again."""
         if not self._path.exists():
             self._start_again()
             return

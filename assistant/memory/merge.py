@@ -57,7 +57,7 @@ def _chosen(stretch: _Stretch) -> Sequence[str] | None:
 
 
 def _stretches(base: list[str], mine: list[str], theirs: list[str]) -> list[_Stretch]:
-    """The base cut at every line that stands unchanged on both sides, with what stands between."""
+    """The base cut at every line that is unchanged on both sides, with what is between."""
     my_places, their_places = _places(base, mine), _places(base, theirs)
     stretches: list[_Stretch] = []
     at, my_at, their_at = 0, 0, 0

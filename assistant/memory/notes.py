@@ -34,7 +34,7 @@ _PERSON = (OWNER_WRITER, OUTSIDE_WRITER, FORGET_WRITER)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A memory file as it stands on disk: lines end with `\\n`; text and digest of a missing file are empty.
+    """A memory file as it is on disk: lines end with `\\n`; text and digest of a missing file are empty.
 
     `notice` says in plain words what was odd about the file, such as an encoding other than UTF-8.
     """
@@ -100,7 +100,7 @@ class Notes:
     ) -> MemoryChange | None:
         """Add list items under a heading, which is made when missing, or put them in place of one old line.
 
-        A line such as `Name: Ada` fills the line of that label, wherever it stands. Lines that stand in the file
+        A line such as `Name: Ada` fills the line of that label, wherever it is. Lines that stand in the file
         already are left out; None when nothing is left to write. Raises `WorkspaceError` when the line to replace does
         not stand there, `ForgottenError` when all the lines are forgotten ones.
         """

@@ -104,7 +104,7 @@ class SpokenWords:
     def _windows(self, size: int, is_denial: bool) -> list[_Window]:
         known = self._read.get((size, is_denial))
         if known is None:
-            # What was rewritten stands alone: in another clause the same words may be said of something else.
+            # What was rewritten is alone: in another clause the same words may be said of something else.
             stretches = [*_stretches(self._said, size), *_stretches(self._plain, 1)]
             known = [_window(sentences, is_denial) for sentences in stretches]
             self._read[size, is_denial] = known
@@ -190,7 +190,7 @@ def _wanted(line: str) -> _Wanted | None:
     is_name = label is not None and label.label.casefold() in NAME_LABELS | CALLED_LABELS
     said = text
     if label is not None and label.value:
-        # What stands before the colon is a title and no name.
+        # What comes before the colon is a title and no name.
         said = label.value if is_name else f"{label.label.casefold()}: {label.value}"
     dates = tuple((int(date["month"]), int(date["day"])) for date in _DATE.finditer(said))
     undated = _DATE.sub(" ", said)

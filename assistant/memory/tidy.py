@@ -116,7 +116,7 @@ class Tidied:
 def without_accepted(text: str, accepted: Sequence[TidyProposal]) -> Tidied:
     """The text without the lines of these proposals.
 
-    A line that stands elsewhere now is found if it stands there once. One whose reason is gone stays.
+    A line that is elsewhere now is found if it is there once. One whose reason is gone stays.
     """
     lines = text.split("\n")
     chosen: dict[int, TidyProposal] = {}

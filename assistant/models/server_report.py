@@ -14,7 +14,7 @@ from assistant.text.json_values import is_list, is_object
 
 _SIZE = re.compile(r"(?<![a-z0-9.])[ae]?(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
-# Each server has its own word; the one for what is loaded stands before the one for what the model could do.
+# Each server has its own word; the one for what is loaded comes before the one for what the model could do.
 _WINDOW_FIELDS = (
     "loaded_context_length",
     "max_model_len",

@@ -70,7 +70,7 @@ def is_asked_for(label: str) -> bool:
 def with_labels_filled(text: str, lines: Iterable[str]) -> Filled:
     """The text with each labelled line in place of the empty one of its label, or of a name or language at the top.
 
-    Labels that mean the same in English and Chinese are the same. The label stays as it stands in the file.
+    Labels that mean the same in English and Chinese are the same. The label stays as it is in the file.
     """
     standing = text.split("\n")
     rest: list[str] = []

@@ -154,7 +154,7 @@ class PassageSet:
         return Marked(_without(text, gone, lambda passage: (passage.stop, FORGOTTEN_MARK)), len(gone))
 
     def mark_raw(self, text: str) -> Marked:
-        """Like `mark`, for half a line of JSON and the like, where no sentences can be told apart."""
+        """Like `mark`, for half a line of JSON and the like, where no sentences can be distinguished."""
         count = 0
         for key in sorted(self.keys, key=len, reverse=True):
             pattern = re.compile(r"\s+".join(map(re.escape, key.split())), re.IGNORECASE)

@@ -62,7 +62,7 @@ class _Rule:
     """What `pattern` finds in its group is a secret if `is_secret` says so; group 0 is the whole match.
 
     One of `markers` must stand in a text for the pattern to be tried: most texts hold none. With `has_edges` a match
-    inside a longer run of letters and digits does not count. Where there are `roots`, one of them stands in every
+    inside a longer run of letters and digits does not count. Where there are `roots`, one of them is in every
     match, whatever its case, with less than `_REACH_CHARS` of the match on either side: only there it is looked for.
     """
 
@@ -140,7 +140,7 @@ def _has_digit_and_letter(value: str) -> bool:
     return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
 
 
-# What stands behind `password:` in schemas, examples and prose.
+# What comes after `password:` in schemas, examples and prose.
 _NO_SECRETS = frozenset(
     {"string", "text", "value", "password", "passwd", "secret", "token", "required", "optional", "hidden", "redacted"}
     | {"masked", "example", "changed", "changeme", "username", "invalid", "incorrect", "undefined", "default"}
@@ -201,7 +201,7 @@ _NAMES = (
 _ENDINGS = ("password", "passwd", "secret")
 """Names that count at the end of any word, as in PGPASSWORD; the others at the start of one, as in apiKey or db_pwd."""
 _NAME_ROOTS = ("key", "pass", "pwd", "secret", "token", "contrase", "密", "口令", "令牌")
-"""One of them stands in each name."""
+"""One of them is in each name."""
 _FIRST_LETTERS = "".join(sorted({name[0] + name[0].upper() for name in _NAMES}))
 _WORD_START = "(?:(?<![A-Za-z].)|(?<=[a-z][A-Z]))"
 

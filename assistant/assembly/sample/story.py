@@ -59,7 +59,7 @@ class StoryLines:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All of it; `note` stands in the home before it begins, `unknown` answers whatever is not in it."""
+    """All of it; `note` is in the home before it begins, `unknown` answers whatever is not in it."""
 
     title: str
     note: str
@@ -94,5 +94,5 @@ def note_day(today: dt.date) -> dt.date:
 
 
 def note_name(today: dt.date) -> str:
-    """Where that note stands in the home."""
+    """Where that note is in the home."""
     return f"memory/{note_day(today).isoformat()}.md"

@@ -137,7 +137,7 @@ def _reach_within(chunk: MatchSignals, middle: float, spread: float) -> float:
 
 
 def _closeness_weight(cosine: float | None, middle: float, spread: float) -> float:
-    # Never below 0: a name or number that stands there word for word is an answer, whatever its vector says.
+    # Never below 0: a name or number that is there word for word is an answer, whatever its vector says.
     return 0.0 if cosine is None else CLOSENESS_WEIGHT * max(cosine - middle, 0.0) / spread
 
 

@@ -124,7 +124,7 @@ class Meaning:
     async def fill(self, should_stop: Callable[[], bool]) -> None:
         """Delete vectors of removed chunks and make those that are missing, newest chunks first.
 
-        A store that fails is begun anew once. Raises `IndexingError` when the embedder or a new store fails; what was
+        A store that fails is begun again once. Raises `IndexingError` when the embedder or a new store fails; what was
         made until then is kept.
         """
         if self._is_store_damaged:

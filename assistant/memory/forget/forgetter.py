@@ -30,7 +30,7 @@ _RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class ForgetItem:
-    """One sentence or line that can be forgotten, as it stands in the first of its places."""
+    """One sentence or line that can be forgotten, as it is in the first of its places."""
 
     key: str
     text: str
@@ -62,7 +62,7 @@ class Receipt:
 
 @dataclass(slots=True)
 class _Intent:
-    """What stands on disk from the decision until all is done."""
+    """What is on disk from the decision until all is done."""
 
     at: str
     keys: list[str] = field(default_factory=list[str])
@@ -185,7 +185,7 @@ class Forgetter:
             return Receipt(len(items), tuple(gone), await self.clear_index())
 
     async def clear_index(self) -> tuple[str, ...]:
-        """Let the index forget what stands in no file any more; notices where it could not."""
+        """Let the index forget what is in no file any more; notices where it could not."""
         try:
             await self._index.purge()
         except IndexingError as error:

@@ -57,7 +57,7 @@ class ForgetPlace:
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """A text and where it stands."""
+    """A text and where it is."""
 
     place: ForgetPlace
     text: str

@@ -40,7 +40,7 @@ def memory_call(
 ) -> PlannedCall | None:
     """The next call for the request; None when all is looked up or saved."""
     if outcomes:
-        # What is known of a person stands in two files.
+        # What is known of a person is in two files.
         is_first = isinstance(request, AskAboutPerson) and len(outcomes) == 1
         return PlannedCall("memory_get", {"path": "MEMORY.md"}) if is_first else None
     match request:

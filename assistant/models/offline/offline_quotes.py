@@ -48,7 +48,7 @@ class Found:
 def read_answers(result: str) -> list[Found]:
     """The sentences that answer, best first, from the result of a memory search; each thing is said once.
 
-    Of those that say the same, what stands in a memory file is quoted, else what the person said.
+    Of those that say the same, what is in a memory file is quoted, else what the person said.
     """
     groups: list[list[_Marked]] = []
     for one in _marked(result):

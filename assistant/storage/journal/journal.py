@@ -257,7 +257,7 @@ def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
 
 
 def _file_to_append(folder: Path, now: datetime) -> Path:
-    """The file of the day; that of a later day where the clock was set back since, so that what is new stands last.
+    """The file of the day; that of a later day where the clock was set back since, so that what is new comes last.
 
     A person who travelled has an earlier day too, but no later moment.
     """

@@ -66,7 +66,7 @@ def events_of_rows(
 ) -> list[Event]:
     """The conversation as events, oldest first, or the first `stop` rows of it.
 
-    `compaction_id` is the record its context stands on; `changes` are what was written to memory, oldest first.
+    `compaction_id` is the record its context is based on; `changes` are what was written to memory, oldest first.
 
     A record that was taken back is told with `is_undone`; one that never took effect (a kill before the commit) is
     left out. A call without a result ends as interrupted, unless the conversation waits for the person's approval.

@@ -20,7 +20,7 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class RebuiltContext:
-    """The messages in context, the summary that stands for what was folded, and the record it comes from."""
+    """The messages in context, the summary that replaces what was folded, and the record it comes from."""
 
     messages: list[Msg]
     summary: str
@@ -48,8 +48,8 @@ def rebuild_messages(rows: Sequence[Row], compaction_id: str | None = NEWEST) ->
 def complete_messages(messages: Sequence[Msg], rows: Sequence[Row], compaction_id: str | None) -> list[Msg]:
     """`messages` and what the journal has beyond them in the context of `compaction_id`, each at its place.
 
-    A block that stands in both is kept as in `messages`, where it may have been shortened since. One that the journal
-    lacks is kept; one that was dropped, or stands before the last `clear`, is not.
+    A block that is in both is kept as in `messages`, where it may have been shortened since. One that the journal
+    lacks is kept; one that was dropped, or comes before the last `clear`, is not.
     """
     rebuilt = rebuild_messages(rows, compaction_id).messages
     kept_keys = {placed.key for placed in iterate_blocks(rebuilt)}
@@ -105,7 +105,7 @@ def chain_of(rows: Sequence[Row], record: CompactionRecord | None) -> list[Compa
 
 
 def standing_ids(rows: Sequence[Row], compaction_id: str | None = NEWEST) -> set[str]:
-    """The records that took effect and were not taken back, where the context stands on the record `compaction_id`.
+    """The records that took effect and were not taken back, where the context is based on the record `compaction_id`.
 
     They are what each stretch between two `clear` rows ended on, and what that reaches over parent ids.
     """

@@ -60,7 +60,7 @@ def folded_stretch(record: CompactionRecord, rows: Sequence[Row]) -> Unwritten:
 
 
 def pending_stretches(rows: Sequence[Row], compaction_id: str | None) -> list[Unwritten]:
-    """The flushes that did not end, oldest first; the context stands on the record `compaction_id`.
+    """The flushes that did not end, oldest first; the context is based on the record `compaction_id`.
 
     A compaction that never took effect, or was taken back, is left out: a later one will fold the same messages.
     """

@@ -22,7 +22,7 @@ TITLE_CHARS = 60
 _TITLE_SOURCE_CHARS = 2_000
 """A title is made of the start of a text; what is behind it is not looked at."""
 
-# What the list shows stands before the messages, so that a list reads the first bytes of each file alone.
+# What the list shows comes before the messages, so that a list reads the first bytes of each file alone.
 _HEAD_END = b',"content":'
 _HEAD_BYTES = 4096
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")

@@ -1,4 +1,4 @@
-"""What stands in the conversation: nodes under keys, oldest first, each made of blocks of HTML."""
+"""What is in the conversation: nodes under keys, oldest first, each made of blocks of HTML."""
 
 from __future__ import annotations
 
