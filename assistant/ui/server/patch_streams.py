@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import zlib
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 
@@ -25,9 +24,8 @@ MAX_STREAMS = 256
 """Open at once, of all people together; a tab that gets none asks for its words with an event of the page."""
 QUIET_SECONDS = 10.0
 """After so long without a word something is sent, so that nothing between here and the browser takes it for dead."""
-_GZIP = 16 + zlib.MAX_WBITS
 _MAX_VERSION_CHARS = 20
-_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no", "vary": "accept-encoding"}
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 class PatchStreams:
@@ -62,11 +60,7 @@ class PatchStreams:
             return Response(status_code=HTTPStatus.SERVICE_UNAVAILABLE)
         words = self._until_closing(user.chat.words(tab, int(version)))
         events = (_event(words_patch, self._names, str(request.scope.get(PERSON) or "")) async for words_patch in words)
-        if "gzip" not in request.headers.get("accept-encoding", ""):
-            return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
-        return StreamingResponse(
-            _compressed(events), media_type="text/event-stream", headers={**_HEADERS, "content-encoding": "gzip"}
-        )
+        return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
     async def _until_closing(self, patches: AsyncIterator[object]) -> AsyncIterator[object]:
         """The patches; None where nothing came for long."""
@@ -103,11 +97,3 @@ def _event(patch: object, names: PersonalNames, person: str) -> bytes:
         return b":\n\n"
     text = json.dumps(patch, ensure_ascii=False, separators=(",", ":"))
     return names.put_into(f"data: {text}\n\n".encode("utf-8", "replace"), person)
-
-
-async def _compressed(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    packer = zlib.compressobj(wbits=_GZIP)
-    async for event in events:
-        # Flushed, so that the browser has it now.
-        yield packer.compress(event) + packer.flush(zlib.Z_SYNC_FLUSH)
-    yield packer.flush()
