@@ -69,8 +69,7 @@ class ChunkFinder:
 
     def best_places(self, count: int) -> list[SearchHit]:
         """The first places of both rankings, whether they answer or not."""
-        candidates = fuse(self._words, self._cosines, count=4 * count)
-        chunks = self._full_text.chunks([candidate.chunk_id for candidate in candidates])
+        candidates, chunks = self._still_there(fuse(self._words, self._cosines, count=4 * count))
         return best_places(candidates, chunks, self.question, count)
 
     def hits(self, wanted: WantedHits) -> list[SearchHit]:
@@ -88,7 +87,7 @@ class ChunkFinder:
         trust = word_trust(shares.values())
         if trust < 1.0:
             candidates = fuse(self._words, self._cosines, trust, count)
-        chunks = self._full_text.chunks([candidate.chunk_id for candidate in candidates])
+        candidates, chunks = self._still_there(candidates)
         looked_at, others = candidates[:_CHUNKS_RANKED_BY_LINES], candidates[_CHUNKS_RANKED_BY_LINES:]
         lines: Mapping[int, LineCosines] = {}
         if self._near:
@@ -100,6 +99,11 @@ class ChunkFinder:
         shares = self._shares(candidates[:wanted], shares)
         inputs = RankingInputs(self.question, shares, centred, self._calibration, best_lines, lines)
         return RankedChunks(tuple(candidates), chunks, inputs)
+
+    def _still_there(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], Mapping[int, Chunk]]:
+        """Those whose rows can be read, and the rows: the index is written to meanwhile, so some may have gone."""
+        chunks = self._full_text.chunks([candidate.chunk_id for candidate in candidates])
+        return [candidate for candidate in candidates if candidate.chunk_id in chunks], chunks
 
     def _shares(self, candidates: Sequence[Candidate], known: dict[int, float]) -> dict[int, float]:
         unknown = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in known]

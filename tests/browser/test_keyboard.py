@@ -58,6 +58,7 @@ def test_a_command_that_is_typed_out_is_sent_by_enter(chat: Chat) -> None:
 def test_the_up_arrow_opens_the_last_message_again(chat: Chat) -> None:
     for text in ("the first", "the second"):
         chat.say(text)
+        expect(chat.page.locator("#chat")).to_contain_text(f"You said: {text}")
         chat.wait_for_end()
     box = chat.page.locator("#composer textarea")
     box.fill("begun")

@@ -168,7 +168,6 @@ def test_where_everything_lies_and_how_large_it_is(chat: Chat, home: Path) -> No
 def test_the_settings_can_be_read_and_pressed_everywhere(chat: Chat, theme: str) -> None:
     chat.open(f"__theme={theme}")
     seen: dict[str, object] = {}
-    chat.page.locator("#open-settings button").click()
     for section in ("Model", "Window and compression", "Memory", "Appearance", "Data"):
         settings_of(chat.page, section)
         for width, height in WIDTHS:

@@ -169,6 +169,8 @@ def test_earlier_messages_leave_the_line_one_reads(chat: Chat, behind: Behind) -
     line = chat.page.locator("#chat .m-person .m-typed").first
     line.wait_for()
     words = line.inner_text()
+    # What is beside the conversation comes a moment after it and may move it.
+    chat.page.wait_for_timeout(1_000)
     before = line.bounding_box()
     chat.page.get_by_role("button", name="Load earlier").click()
     chat.page.wait_for_function("document.querySelectorAll('#chat .m-node').length > 250")

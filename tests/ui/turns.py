@@ -18,8 +18,8 @@ def drawn(controller: ChatController, update: PageUpdate, tab_hash: str = "tab")
 
 
 def only(patch: TranscriptPatch) -> tuple[int, Mapping[str, object]]:
-    """The version of a patch, and what it says."""
-    [(version, said)] = patch.items()
+    """The version of the newest patch, and what it says."""
+    *_, (version, said) = patch.items()
     return int(version), said
 
 

@@ -113,7 +113,23 @@
     }, 1600);
   };
 
+  /* All of the same conversation once more: what is as it was stays, with its place, its mark and its folds. */
+  const isAsItWas = (article, role, blocks) =>
+    article?.classList.contains(`m-${role}`) &&
+    article.children.length === blocks.length &&
+    blocks.every((html, index) => article.children[index].source === html);
+  const forgetWhatChanged = (inserts) => {
+    const kept = new Map();
+    for (const [, key, role, , blocks] of inserts) {
+      if (isAsItWas(nodes.get(key), role, blocks)) kept.set(key, nodes.get(key));
+    }
+    for (const article of [...column.children]) if (kept.get(article.dataset.key) !== article) article.remove();
+    nodes.clear();
+    return kept;
+  };
+
   const apply = (patch) => {
+    if (patch.base === null && patch.session === session) return applyAgain(patch);
     if (patch.base === null) {
       column.replaceChildren();
       nodes.clear();
@@ -126,6 +142,25 @@
       if (name === "insert" && !rest[1] && patch.base !== null) added.add(nodes.get(key));
     }
     announce(touched, added);
+  };
+
+  const applyAgain = (patch) => {
+    const kept = forgetWhatChanged(patch.ops);
+    let place = column.firstElementChild;
+    const touched = new Set();
+    for (const [name, key, ...rest] of patch.ops) {
+      const article = kept.get(key);
+      if (!article) {
+        operations[name](key, ...rest);
+        touched.add(nodes.get(key));
+      }
+      const drawn = article ?? nodes.get(key);
+      if (article) article.classList.toggle("m-growing", Boolean(rest[3]));
+      if (drawn === place) place = place.nextElementSibling;
+      else column.insertBefore(drawn, place);
+      nodes.set(key, drawn);
+    }
+    announce(touched, new Set());
   };
 
   /* A patch builds on what is here. One that comes before its base waits a moment for it, as two ways lead here; where
@@ -276,9 +311,24 @@
   };
 
   /* Whether a patch only adds to the newest words, below all that is read. */
-  const growsAtEnd = ({ ops }) => {
+  const growsAtEnd = ({ base, ops }) => {
     const newest = column.lastElementChild?.dataset.key;
-    return ops.every(([name, key, , before]) => key === newest || (name === "insert" && !before));
+    return base !== null && ops.every(([name, key, , before]) => key === newest || (name === "insert" && !before));
+  };
+
+  /* For a few frames, until all in view has its real height; whoever scrolls meanwhile is let go. */
+  const holdAt = (article, wanted) => {
+    let frames = 6;
+    let top = scroller.scrollTop;
+    const look = () => {
+      const offset = article.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+      const isScrolled = Math.abs(scroller.scrollTop - top) > 1;
+      if (!article.isConnected || isScrolled || isFollowing) return;
+      if (Math.abs(offset - wanted) > 0.5) scroller.scrollTop += offset - wanted;
+      top = scroller.scrollTop;
+      if (--frames) requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
   };
 
   /* The line one reads stays where it is, whatever is drawn above it. */
@@ -298,7 +348,9 @@
       const offset = article.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
       if (Math.abs(offset - place.offset) > 0.5) scroller.scrollTop += offset - place.offset;
     }
-    requestAnimationFrame(() => (scroller.style.overflowAnchor = ""));
+    // What comes into view above gets its real height now; the browser takes that into account.
+    scroller.style.overflowAnchor = "";
+    if (article) holdAt(article, place.offset);
     showArrow();
   };
 

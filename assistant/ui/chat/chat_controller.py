@@ -57,7 +57,7 @@ class ChatController:
         if not isinstance(drawn, DrawnTranscript):
             return update
         # A tab is told its name, by which it asks for news, and whether words come.
-        patch = self._transcripts.patch(tab_hash, drawn, tab=tab_hash, live=drawn.part.beside.is_running)
+        patch = self._transcripts.of_event(tab_hash, drawn, tab=tab_hash, live=drawn.part.beside.is_running)
         return update | PageUpdate(transcript=patch)
 
     async def words(self, tab_hash: str, version: int) -> AsyncIterator[TranscriptPatch]:

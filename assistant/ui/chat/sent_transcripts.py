@@ -12,8 +12,9 @@ from assistant.ui.transcript.nodes import Node
 from assistant.ui.transcript.patches import Shown, everything, patch_between
 
 TranscriptPatch = dict[str, dict[str, object]]
-"""A patch as the page's script takes it. Its version is its only key, so that Gradio takes two patches for two things
-and sends no difference of them."""
+"""Patches by their versions, as the page's script takes them; it passes over those that it has."""
+OVERLAP_SECONDS = 5.0
+"""So long a patch goes along with the next event: of two that come at once the page is only given the later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,37 @@ class _Sent:
     is_known: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    """What the last events brought a tab, each with the time at which it is not needed any more."""
+
+    patches: tuple[tuple[float, TranscriptPatch], ...] = ()
+
+    def and_then(self, patch: TranscriptPatch) -> _Recent:
+        now = time.monotonic()
+        kept = [pair for pair in self.patches if pair[0] > now]
+        # What begins with an empty page needs nothing before it.
+        is_whole = any(one["base"] is None for one in patch.values())
+        if is_whole:
+            # But for a place to go to, which the tab may have missed.
+            places = [one["show"] for _, earlier in kept for one in earlier.values() if "show" in one]
+            place: dict[str, object] = {"show": places[-1]} if places else {}
+            patch = {version: place | one for version, one in patch.items()}
+        return _Recent((*([] if is_whole else kept), (now + OVERLAP_SECONDS, patch)))
+
+
 class SentTranscripts:
     """Remembers, for each tab, the last patch it was sent."""
 
     def __init__(self) -> None:
         self._sent = RecentTabs[_Sent]()
+        self._recent = RecentTabs[_Recent]()
+
+    def of_event(self, tab_hash: str, drawn: DrawnTranscript, **said: object) -> TranscriptPatch:
+        """Like `patch`, with those that the last events of the tab brought, oldest first."""
+        recent = (self._recent.get(tab_hash) or _Recent()).and_then(self.patch(tab_hash, drawn, **said))
+        self._recent.keep(tab_hash, recent)
+        return {version: one for _, patch in recent.patches for version, one in patch.items()}
 
     def patch(self, tab_hash: str, drawn: DrawnTranscript, **said: object) -> TranscriptPatch:
         """The patch for this tab; what is `said` goes with it, where it is anything."""
@@ -85,3 +112,4 @@ class SentTranscripts:
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
         self._sent.forget(tab_hash)
+        self._recent.forget(tab_hash)

@@ -55,7 +55,7 @@ def act(browser: httpx.Client, action: str, target: str) -> int:
     [done] = events_of(browser, body)
     values = done["output"]["data"]  # type: ignore[index]
     [patch] = [value for value in values if isinstance(value, dict) and next(iter(value), "").isdecimal()]
-    return int(next(iter(patch)))
+    return int(list(patch)[-1])
 
 
 def patches(answer: httpx.Response) -> Iterator[dict[str, object]]:
