@@ -14,7 +14,7 @@ import threading
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -297,6 +297,24 @@ def files_in(home: Path) -> dict[Path, bytes | None]:
     return {path.relative_to(home): path.read_bytes() if path.is_file() else None for path in sorted(home.rglob("*"))}
 
 
+def homes_after_each_operation(home: Path, copies: Path, change: Change, is_half: bool) -> Iterator[Path]:
+    """Copies of the home as a kill at each operation of the change leaves it, then the home; those that differ."""
+
+    # A kill leaves the files as they stand at that moment: one child copies them at each operation.
+    def copy(number: int) -> None:
+        shutil.copytree(home, copies / f"{number}")
+
+    assert change_in_child(home, change, copy, is_half) == 0
+    count = len(list(copies.iterdir()))
+    assert count > 1
+    before: dict[Path, bytes | None] = {}
+    for left in [*(copies / f"{number}" for number in range(1, count + 1)), home]:
+        # An operation that changed nothing, as the making of a folder that is there, leaves what was there before.
+        before, earlier = files_in(left), before
+        if before != earlier:
+            yield left
+
+
 @pytest.mark.parametrize("is_half", [False, True], ids=["before", "within"])
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot fork")
@@ -307,21 +325,12 @@ def test_a_kill_at_any_operation_leaves_every_block_accounted_for_once(
     known = set(keys_in_files(past))
     home, copies = copied(past, tmp_path / "home"), tmp_path / "copies"
 
-    # A kill leaves the files as they stand at that moment: one child copies them at each operation.
-    def copy(number: int) -> None:
-        shutil.copytree(home, copies / f"{number}")
-
-    assert change_in_child(home, CHANGES[name], copy, is_half) == 0
-    count = len(list(copies.iterdir()))
-    assert count > 1
-    before: dict[Path, bytes | None] = {}
-    for left in [*(copies / f"{number}" for number in range(1, count + 1)), home]:
-        # An operation that changed nothing, as the making of a folder that is there, leaves what was accounted for.
-        before, earlier = files_in(left), before
-        if before != earlier:
-            asyncio.run(account_for(left, known))
+    for left in homes_after_each_operation(home, copies, CHANGES[name], is_half):
+        asyncio.run(account_for(left, known))
 
     # And one is killed in earnest.
+    count = len(list(copies.iterdir()))
+
     def kill(number: int) -> None:
         if number == count // 2 + 1:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -29,7 +28,7 @@ from assistant.storage.thrown_away import thrown_away_home
 from tests.fakes.home import call, connect_script, home_settings, say, scripted_assistant, text
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
-from tests.test_faults import act_at_each_operation, change_in_child, copied, files_in, settings_of
+from tests.test_faults import act_at_each_operation, copied, homes_after_each_operation, settings_of
 
 CAT, DOG = "I am allergic to my cat Mimi.", "I walk my dog Rolf every day."
 
@@ -353,17 +352,8 @@ def test_a_kill_at_any_operation_neither_flushes_twice_nor_never(
 ) -> None:
     home, copies = copied(past, tmp_path / "home"), tmp_path / "copies"
 
-    def copy(number: int) -> None:
-        shutil.copytree(home, copies / f"{number}")
-
-    assert change_in_child(home, CHANGES[name], copy, is_half) == 0
-    count = len(list(copies.iterdir()))
-    assert count > 1
-    before: dict[Path, bytes | None] = {}
-    for left in [*(copies / f"{number}" for number in range(1, count + 1)), home]:
-        before, earlier = files_in(left), before
-        if before != earlier:
-            asyncio.run(_restarted(settings_of(left, timezone="UTC"), SAID))
+    for left in homes_after_each_operation(home, copies, CHANGES[name], is_half):
+        asyncio.run(_restarted(settings_of(left, timezone="UTC"), SAID))
 
 
 @pytest.mark.parametrize("moment", range(1, 8))
