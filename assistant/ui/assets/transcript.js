@@ -316,21 +316,6 @@
     return base !== null && ops.every(([name, key, , before]) => key === newest || (name === "insert" && !before));
   };
 
-  /* For a few frames, until all in view has its real height; whoever scrolls meanwhile is let go. */
-  const holdAt = (article, wanted) => {
-    let frames = 6;
-    let top = scroller.scrollTop;
-    const look = () => {
-      const offset = article.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-      const isScrolled = Math.abs(scroller.scrollTop - top) > 1;
-      if (!article.isConnected || isScrolled || isFollowing) return;
-      if (Math.abs(offset - wanted) > 0.5) scroller.scrollTop += offset - wanted;
-      top = scroller.scrollTop;
-      if (--frames) requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);
-  };
-
   /* The line one reads stays where it is, whatever is drawn above it. */
   const keepingPlace = (change, cannotMove) => {
     if (isFollowing) {
@@ -350,7 +335,6 @@
     }
     // What comes into view above gets its real height now; the browser takes that into account.
     scroller.style.overflowAnchor = "";
-    if (article) holdAt(article, place.offset);
     showArrow();
   };
 
