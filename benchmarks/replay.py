@@ -44,11 +44,11 @@ def main() -> int:
     return report([*figures, *killing_figures(killing), *command_figures(commands)])
 
 
-def replay(folder: Path, dialogue: Dialogue) -> tuple[list[Figure], list[str]]:
+def replay(folder: Path, dialogue: Dialogue, compact_threshold: int | None = None) -> tuple[list[Figure], list[str]]:
     """The path against the strict provider: its figures, and a line for each fault."""
     started = time.monotonic()
     with StrictProvider(RuleBasedPlayer(), window_tokens=WINDOW_TOKENS, chunk_chars=200) as provider:
-        settings = replay_settings(folder / "home", provider.base_url)
+        settings = replay_settings(folder / "home", provider.base_url, compact_threshold)
         seen = run_walk(settings, dialogue)
     figures = [
         Figure("messages sent", len(seen.sent)),

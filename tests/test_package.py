@@ -97,7 +97,7 @@ from assistant.config.settings import load_settings
 from assistant.storage.workspace import Workspace
 
 values = dict.fromkeys(("agents", "soul", "user", "memory", "bootstrap"), "")
-print(render("system", "zh", **values, today="2026-11-30", home="H", files_folder="F", has_tools=True)[-15:])
+print(render("system", "zh", **values, today="2026-11-30", home="H", files_folder="F", tools='all')[-15:])
 Workspace(load_settings().home).create("zh")
 print(resource_folder("prompts"))
 """

@@ -6,12 +6,15 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from assistant.config.prompts import render
 from assistant.config.words import Language
 from assistant.messages.events import Part
 from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_MAX_CHARS
 
+ToolScope = Literal["all", "memory", "none"]
+"""What the model can call: everything, its own memory alone, or nothing."""
 HEAD_SHARE = 0.7
 TAIL_SHARE = 0.2
 _PARTS: Mapping[str, Part] = {"AGENTS.md": "system", "SOUL.md": "soul", "USER.md": "user", "MEMORY.md": "memory"}
@@ -41,7 +44,7 @@ def compose_system_prompt(
     today: dt.date,
     home: Path,
     files_folder: Path,
-    has_tools: bool,
+    tools: ToolScope,
     max_tokens: int,
     count: Callable[[str], int],
 ) -> SystemPrompt:
@@ -59,7 +62,7 @@ def compose_system_prompt(
         today=today.isoformat(),
         home=str(home),
         files_folder=str(files_folder),
-        has_tools=has_tools,
+        tools=tools,
     )
     tokens: dict[Part, int] = {part: count(capped[name]) for name, part in _PARTS.items() if capped.get(name)}
     tokens["system"] = max(0, count(text) - sum(size for part, size in tokens.items() if part != "system"))

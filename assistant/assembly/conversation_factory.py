@@ -13,6 +13,7 @@ from assistant.agent.loop import AgentLoop
 from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.agent.summariser import Summariser, make_ask
+from assistant.agent.system_prompt import ToolScope
 from assistant.agent.tools.approvals import Rules
 from assistant.agent.tools.mcp_servers import McpServers
 from assistant.agent.tools.memory_tools import MemoryTools
@@ -93,6 +94,11 @@ class ConversationFactory:
         return self.settings.memory == "on" and self.models.answering.calls_tools
 
     @property
+    def tool_scope(self) -> ToolScope:
+        """What the model of a new conversation can call."""
+        return "all" if self.has_file_tools else "memory" if self.has_memory_tools else "none"
+
+    @property
     def are_remembered(self) -> bool:
         """True where what is said is written to memory when a conversation is left."""
         return self.settings.memory == "on" and not is_thrown_away(self.settings.home)
@@ -150,7 +156,7 @@ class ConversationFactory:
             backend=self._tool_backend(state),
             start_folder=workspace.files_folder,
             skills=SkillLoader(workspace.skills_folder, events.emit) if has_skills else None,
-            language=state.language,
+            language=lambda: state.language,
             has_file_tools=self.has_file_tools,
             own_tools=memory.for_model() if self.has_memory_tools else [],
             outside=self._outside,
@@ -169,7 +175,7 @@ class ConversationFactory:
 
     def _window_for(self, state: SessionState, tools: AgentTools, events: EventLog) -> ContextWindow:
         policy, counter = self.policy, self.models.counter
-        source = PromptSource(state, self.has_file_tools, policy.threshold // 2, counter.text, read_any_text)
+        source = PromptSource(state, self.tool_scope, policy.threshold // 2, counter.text, read_any_text)
         return ContextWindow(state, tools, SystemPromptHook(source, events.emit), policy, counter, events.emit)
 
     def _summariser(self) -> Summariser | None:

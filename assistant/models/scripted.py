@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,11 +36,12 @@ ScriptStep = Reply | Exception | Callable[[Sequence[Msg]], Reply | Awaitable[Rep
 
 @dataclass(frozen=True, slots=True)
 class ScriptedRequest:
-    """What the model was sent: copies of the messages, the names of the tools, the mode of the tool choice."""
+    """What the model was sent: copies of the messages, the tools by name and in full, the mode of the tool choice."""
 
     messages: tuple[Msg, ...]
     tools: tuple[str, ...]
     tool_choice: str | None
+    schemas: tuple[dict[str, object], ...] = ()
 
 
 class ScriptedModel(ChatModelBase):
@@ -89,7 +91,8 @@ class ScriptedModel(ChatModelBase):
         # Messages are the live context, so they are copied before the loop goes on.
         copies = tuple(message.model_copy(deep=True) for message in messages)
         mode = tool_choice.mode if tool_choice else None
-        self.requests.append(ScriptedRequest(copies, tuple(_tool_name(tool) for tool in tools or ()), mode))
+        schemas = tuple(copy.deepcopy(tools or []))
+        self.requests.append(ScriptedRequest(copies, tuple(map(_tool_name, schemas)), mode, schemas))
         if len(self.requests) > len(self._steps):
             raise AssertionError(f"{model_name}: call {len(self.requests)} is not in the script")
         reply = await _reply_of(self._steps[len(self.requests) - 1], copies)

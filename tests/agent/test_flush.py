@@ -167,7 +167,7 @@ async def test_an_early_fact_is_in_memory_once_its_message_left_the_context_and_
     model = ScriptedModel([converse] * 200)
     async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
         conversation = assistant.conversations.create()
-        for number in range(1, 31):
+        for number in range(1, 41):
             about = "I am allergic to oats." if number == 5 else f"The keeper counted {number} boats."
             await say(assistant, conversation, f"{about} {LONG[:2_000]}")
         await assistant.flushes.wait()

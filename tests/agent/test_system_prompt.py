@@ -26,7 +26,7 @@ def composed(files: Mapping[str, str], max_tokens: int = 1_000_000) -> SystemPro
         today=dt.date(2026, 11, 30),
         home=Path("HOME"),
         files_folder=Path("HOME/files"),
-        has_tools=True,
+        tools="all",
         max_tokens=max_tokens,
         count=len,
     )

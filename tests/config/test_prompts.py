@@ -29,7 +29,7 @@ def system_prompt(language: Language, **changes: object) -> str:
         "today": "2026-11-30",
         "home": "HOME",
         "files_folder": "HOME/files",
-        "has_tools": True,
+        "tools": "all",
     }
     return render("system", language, **(values | changes))
 
@@ -75,12 +75,12 @@ def test_a_file_cannot_close_its_own_quotation(language: Language) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_tools_the_system_prompt_promises_none(language: Language) -> None:
     assert "HOME/files" in system_prompt(language)
-    assert "HOME/files" not in system_prompt(language, has_tools=False)
+    assert "HOME/files" not in system_prompt(language, tools="none")
 
 
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="'agents' is undefined"):
-        render("system", "en", has_tools=False, home="HOME")
+        render("system", "en", tools="none", home="HOME")
 
 
 def test_every_prompt_and_every_template_file_exists_in_both_languages() -> None:

@@ -14,7 +14,8 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
 
 from assistant.agent.hooks.signatures import Inputs, NextDecision, NextStream, Stream
-from assistant.agent.tools.approvals import Rules, judge, with_whole_path
+from assistant.agent.tools.approvals import Rules, judge
+from assistant.agent.tools.tool_paths import with_whole_path
 from assistant.config.prompts import render
 from assistant.config.words import Language, say
 from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
@@ -80,7 +81,7 @@ class CallHook(MiddlewareBase):
 
         Nothing that was allowed is remembered for the next call.
         """
-        arguments = with_whole_path(input_kwargs["tool"].name, input_kwargs["tool_input"], rules)
+        arguments = with_whole_path(input_kwargs["tool"].name, input_kwargs["tool_input"], rules.start_folder)
         verdict = judge(input_kwargs["tool"].name, arguments, rules)
         if verdict.behavior == "ask":
             _write_out(agent, input_kwargs["tool_call"].id, arguments)

@@ -10,7 +10,7 @@ from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
 from assistant.agent.session_state import SessionState
-from assistant.agent.system_prompt import PromptTexts, SystemPrompt, compose_system_prompt
+from assistant.agent.system_prompt import PromptTexts, SystemPrompt, ToolScope, compose_system_prompt
 from assistant.config.words import say
 from assistant.messages.events import Event, Notice
 from assistant.storage.workspace import FILE_MAX_CHARS, PROMPT_FILES
@@ -23,7 +23,7 @@ class PromptSource:
     """What the system prompt is made of besides the files."""
 
     state: SessionState
-    has_tools: bool
+    tools: ToolScope
     max_tokens: int
     count: Callable[[str], int]
     read_text: ReadText
@@ -68,7 +68,7 @@ class SystemPromptHook(MiddlewareBase):
             today=source.state.now().date(),
             home=source.state.workspace.root,
             files_folder=source.state.workspace.files_folder,
-            has_tools=source.has_tools,
+            tools=source.tools,
             max_tokens=source.max_tokens,
             count=source.count,
         )

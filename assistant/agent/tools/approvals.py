@@ -11,6 +11,7 @@ from typing import Literal
 
 from assistant.agent.tools.other_homes import HomesBeside
 from assistant.agent.tools.shell_words import CommandWord, reading_words
+from assistant.agent.tools.tool_paths import READING_TOOLS, WRITING_TOOLS
 from assistant.config.words import say
 from assistant.storage.workspace import SECRET_FILES
 
@@ -32,9 +33,6 @@ Refusal = Literal[
 ]
 ToolMode = Literal["ask", "read-only", "memory", "off"]
 
-# Tool → the one argument that names its path. Another argument of that kind is not looked at by the tool either.
-READING_TOOLS: Mapping[str, str] = {"Read": "file_path", "Glob": "path", "Grep": "path"}
-WRITING_TOOLS: Mapping[str, str] = {"Write": "file_path", "Edit": "file_path"}
 # Tools of the assistant itself: they only reach its own memory, and every write shows as a chip.
 OWN_TOOLS = {"memory_search", "memory_get", "memory_save", "Skill"}
 _OWN_WRITING_TOOLS = {"memory_save"}
@@ -89,15 +87,6 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     if rules.mode == "read-only":
         return _deny("only_reading", tool)
     return Verdict("ask", say("agent", "ask_outside_tool", tool=tool))
-
-
-def with_whole_path(tool: str, arguments: Mapping[str, object], rules: Rules) -> dict[str, object]:
-    """The arguments with the path that the tool will use: a relative one starts where commands start."""
-    name = "file_path"
-    path = arguments.get(name)
-    if tool not in ("Read", "Write", "Edit") or not isinstance(path, str):
-        return dict(arguments)
-    return {**arguments, name: os.path.join(rules.start_folder, path)}  # noqa: PTH118
 
 
 def _deny(refusal: Refusal, subject: str = "") -> Verdict:

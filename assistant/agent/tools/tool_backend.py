@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -20,6 +21,7 @@ from assistant.agent.tools.left_processes import MARK_NAME, end_marked
 from assistant.agent.tools.other_homes import HomesBeside, status_of
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
+from assistant.errors import PalimpsestError
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import OTHER_HOMES, SECRET_FILES
 
@@ -38,6 +40,8 @@ _DRAIN_STEP_SECONDS = 0.01
 
 WriteMemory = Callable[[Path, str], None]
 
+log = logging.getLogger(__name__)
+
 
 class ToolBackend(LocalBackend):
     """AgentScope's local backend; kills the whole process group on timeout and cancel, and caps what it collects."""
@@ -55,10 +59,6 @@ class ToolBackend(LocalBackend):
     async def getcwd(self) -> str:
         """Where relative searches start."""
         return str(self._start_folder)
-
-    def absolute(self, path: str) -> str:
-        """The path as the tools take it: a relative one starts where commands start."""
-        return os.path.join(self._start_folder, path)  # noqa: PTH118
 
     async def read_file(self, path: str) -> bytes:
         """A file's bytes, text in UTF-8. Raises `OSError` for what is no plain file, holds secrets or is too large."""
@@ -83,12 +83,16 @@ class ToolBackend(LocalBackend):
         cwd: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> ExecResult:
-        """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call."""
+        """Run a program to its end, its time limit or the cancellation of the turn; no child outlives the call.
+
+        Raises `PalimpsestError` with words for the model where the program cannot be started.
+        """
         try:
             prepared = await asyncio.to_thread(_prepared, command, self._secrets, self._others)
             program = await _start(prepared, cwd or str(self._start_folder))
-        except OSError as error:
-            return ExecResult(exit_code=127, stdout=b"", stderr=f"{command[0]}: {plain_reason(error)}".encode())
+        except (OSError, ValueError) as error:
+            name = Path(command[0]).name
+            raise PalimpsestError(say("agent", "not_started", program=name, reason=plain_reason(error))) from error
         try:
             async with asyncio.timeout(timeout):
                 await program.exited.wait()
@@ -101,6 +105,11 @@ class ToolBackend(LocalBackend):
             await program.end()
         output = program.stdout.content()
         if _is_glob(command):
+            if program.exit_code:
+                log.error("the helper of Glob failed: %s", program.stderr.content().decode("utf-8", "replace"))
+                raise PalimpsestError(
+                    say("agent", "tool_failed", tool="Glob", reason=say("plain_reasons", "unforeseen"))
+                )
             output = await asyncio.to_thread(self._without_others, output)
         return ExecResult(exit_code=program.exit_code, stdout=output, stderr=program.stderr.content())
 
@@ -278,6 +287,9 @@ class _Output:
 
 async def _start(command: list[str], folder: str) -> _Program:
     """The started program; a cancellation while it starts ends it too."""
+    if any("\0" in part for part in command):
+        # The loop of the page would start what stands before it, which is another command than the one allowed.
+        raise ValueError("embedded null byte")
     mark = secrets.token_hex(16)
     starting = asyncio.ensure_future(
         asyncio.get_running_loop().subprocess_exec(

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from assistant.agent.tools.approvals import Refusal, Rules, Verdict, judge, with_whole_path
+from assistant.agent.tools.approvals import Refusal, Rules, Verdict, judge
 from assistant.config.prompts import render
 
 
@@ -169,14 +169,6 @@ def test_a_folder_of_that_name_elsewhere_is_none_of_theirs(rules: Rules, command
 )
 def test_what_is_too_long_to_be_read_is_not_asked_about(rules: Rules, tool: str, arguments: dict[str, object]) -> None:
     assert judge(tool, arguments, rules) == Verdict("deny", refusal="too_large")
-
-
-@pytest.mark.parametrize("tool", ["Read", "Write", "Edit"])
-def test_a_relative_path_becomes_the_one_that_the_tool_uses(rules: Rules, tool: str) -> None:
-    whole = with_whole_path(tool, {"file_path": "plan.md", "content": "x"}, rules)
-    assert whole == {"file_path": str(rules.start_folder / "plan.md"), "content": "x"}
-    assert with_whole_path(tool, whole, rules) == whole
-    assert with_whole_path("Bash", {"file_path": "plan.md"}, rules) == {"file_path": "plan.md"}
 
 
 def test_a_link_to_a_secret_file_is_refused(rules: Rules) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
+from assistant.agent.tools.file_tools import DescribedRead
 from assistant.agent.tools.pdf_pages import MAX_PAGES, read_pages
 from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
-from assistant.agent.tools.toolkit import DescribedRead
 from assistant.messages.blocks import TextBlock, ToolResultState
 
 
@@ -76,7 +76,8 @@ async def test_the_tool_reads_pages_and_says_what_is_wrong(tmp_path: Path) -> No
     read = DescribedRead(model_input_types=[], backend=backend)
     (tmp_path / "plan.pdf").write_bytes(pdf("one", "two"))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
-    chunks = [await read.call("plan.pdf"), await read.call("plan.pdf", pages="7"), await read.call("broken.pdf")]
+    plan, broken = str(tmp_path / "plan.pdf"), str(tmp_path / "broken.pdf")
+    chunks = [await read.call(plan), await read.call(plan, pages="7"), await read.call(broken)]
     said = [block.text for chunk in chunks for block in chunk.content if isinstance(block, TextBlock)]
     assert said == [
         "--- Page 1/2 ---\none\n\n--- Page 2/2 ---\ntwo",

@@ -12,6 +12,7 @@ import pytest
 from agentscope.tool import Glob, Grep
 
 from assistant.agent.tools.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
+from assistant.errors import PalimpsestError
 from assistant.messages.blocks import TextBlock, ToolResultState
 
 pytestmark = pytest.mark.page_loop
@@ -142,8 +143,22 @@ async def test_huge_output_keeps_its_start_and_end_and_says_what_is_missing(back
     assert b"bytes of output left out here" in result.stdout
 
 
-async def test_a_program_that_does_not_exist_is_an_exit_code(backend: ToolBackend) -> None:
-    assert (await backend.exec_shell(["no-such-program-anywhere"])).exit_code == 127
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["/nowhere/no-such-program"], "no-such-program could not be started: it does not exist."),
+        (["{folder}/plain.txt"], "plain.txt could not be started: permission is missing."),
+        (["echo", "a\0b"], "echo could not be started: something unforeseen happened; the log has the details."),
+    ],
+    ids=["missing", "no program", "no argument"],
+)
+async def test_a_program_that_cannot_start_is_told_in_plain_words(
+    backend: ToolBackend, tmp_path: Path, command: list[str], told: str
+) -> None:
+    (tmp_path / "plain.txt").write_text("not a program", encoding="utf-8")
+    with pytest.raises(PalimpsestError) as failure:
+        await backend.exec_shell([part.format(folder=tmp_path) for part in command])
+    assert str(failure.value) == told
 
 
 async def test_ripgrep_never_searches_secret_files(backend: ToolBackend, tmp_path: Path) -> None:

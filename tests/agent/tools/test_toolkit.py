@@ -1,43 +1,73 @@
-"""The file tools leave the event loop to the page."""
+"""What the model is offered: few tokens, in the language of the conversation, and nothing that it cannot use."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
-from agentscope.state import AgentState
 
-from assistant.agent.tools.tool_backend import ToolBackend
-from assistant.agent.tools.toolkit import AsideEdit, AsideWrite
-from assistant.messages.blocks import ToolResultState
+from assistant.config.prompts import render
+from assistant.config.words import LANGUAGES, Language
+from assistant.messages.blocks import text_of
+from assistant.messages.tokens import TokenCounter
+from assistant.models.scripted import ScriptedModel, ScriptedRequest
+from assistant.text.json_values import is_object
+from tests.fakes.home import say, scripted_assistant, text
 
-# Lines that come again and again make the comparison of two texts slow.
-LINES = "".join(f"line {number % 300} of a long file\n" for number in range(6_000))
+MOST_TOKENS = 1_500
+SMALL_WINDOW_TOKENS = 8_000
+ALL_TOOLS = {"Bash", "Read", "Write", "Edit", "Glob", "Grep", "Skill", "memory_search", "memory_get", "memory_save"}
+MEMORY_TOOLS = {"memory_search", "memory_get", "memory_save"}
+HELLO: dict[Language, str] = {"en": "Good morning", "zh": "早上好，今天有什么安排？"}
 
 
-@pytest.mark.parametrize("tool_name", ["Write", "Edit"])
-async def test_the_loop_goes_on_while_a_large_file_is_compared(tmp_path: Path, tool_name: str) -> None:
-    backend = ToolBackend(tmp_path, tmp_path, lambda path: False, lambda path, text: None)
-    path, state = str(tmp_path / "large.txt"), AgentState()
-    await AsideWrite(backend=backend).call(path, LINES, state)
-    ticks = 0
+async def first_request(home: Path, said: str, context_size: int = 16_000, **values: object) -> ScriptedRequest:
+    """What the model is sent for the first message of a new conversation."""
+    model = ScriptedModel([[text("Hello.")]], context_size=context_size)
+    async with scripted_assistant(
+        home, model, recall="off", **{"memory": "on", "language": "auto", **values}
+    ) as assistant:
+        await say(assistant, assistant.conversations.create(), said)
+    return model.requests[0]
 
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            await asyncio.sleep(0)
-            ticks += 1
 
-    ticking = asyncio.create_task(tick())
-    if tool_name == "Write":
-        done = await AsideWrite(backend=backend).call(path, LINES.replace("line 7 ", "line 8 "), state)
-    else:
-        done = await AsideEdit(backend=backend).call(path, "line 7 ", "line 8 ", True, state)
-    ticking.cancel()
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_schemas_of_all_tools_take_few_tokens(home: Path, language: Language) -> None:
+    request = await first_request(home, HELLO[language])
+    assert set(request.tools) == ALL_TOOLS
+    assert TokenCounter("qwen").schemas(request.schemas) <= MOST_TOKENS
 
-    assert done.state == ToolResultState.RUNNING
-    assert "line 7 " not in Path(path).read_text(encoding="utf-8")
-    assert "+line 8 of a long file" in str(done.metadata["diff"])
-    # The real tools give the loop up a few times around their reads and writes, never while they compare.
-    assert ticks > 200
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_tools_and_skills_are_described_in_the_language_of_the_first_message(
+    home: Path, language: Language
+) -> None:
+    request = await first_request(home, HELLO[language])
+    assert _descriptions(request) == {name: render(f"tool_{name.lower()}", language) for name in request.tools}
+    heading = render("skills", language, skills=[]).splitlines()[0]
+    assert heading in text_of(request.messages[0]).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("context_size", "values", "tools", "told"),
+    [
+        (16_000, {}, ALL_TOOLS, "Commands and relative paths start in"),
+        (16_000, {"tools": "memory"}, MEMORY_TOOLS, "You have the memory tools only"),
+        (SMALL_WINDOW_TOKENS, {}, MEMORY_TOOLS, "You have the memory tools only"),
+        (SMALL_WINDOW_TOKENS, {"memory": "off"}, set[str](), "You have no tools in this conversation"),
+    ],
+    ids=["all", "memory as it is set", "memory in a small window", "none"],
+)
+async def test_the_prompt_says_what_can_be_called_and_lists_skills_only_where_they_can_be_read(
+    home: Path, context_size: int, values: dict[str, str], tools: set[str], told: str
+) -> None:
+    request = await first_request(home, HELLO["en"], context_size, **values)
+    prompt = text_of(request.messages[0])
+    said = [words for words in ("Commands and relative", "memory tools only", "no tools in this") if words in prompt]
+    assert (set(request.tools), told in prompt, len(said)) == (tools, True, 1)
+    assert ("# Skills" in prompt.splitlines()) is ("Read" in tools)
+
+
+def _descriptions(request: ScriptedRequest) -> dict[str, str]:
+    functions = [schema["function"] for schema in request.schemas]
+    return {str(one["name"]): str(one["description"]) for one in functions if is_object(one)}

@@ -1,0 +1,43 @@
+"""The file tools leave the event loop to the page."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from agentscope.state import AgentState
+
+from assistant.agent.tools.file_tools import AsideEdit, AsideWrite
+from assistant.agent.tools.tool_backend import ToolBackend
+from assistant.messages.blocks import ToolResultState
+
+# Lines that come again and again make the comparison of two texts slow.
+LINES = "".join(f"line {number % 300} of a long file\n" for number in range(6_000))
+
+
+@pytest.mark.parametrize("tool_name", ["Write", "Edit"])
+async def test_the_loop_goes_on_while_a_large_file_is_compared(tmp_path: Path, tool_name: str) -> None:
+    backend = ToolBackend(tmp_path, tmp_path, lambda path: False, lambda path, text: None)
+    path, state = str(tmp_path / "large.txt"), AgentState()
+    await AsideWrite(backend=backend).call(path, LINES, state)
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    if tool_name == "Write":
+        done = await AsideWrite(backend=backend).call(path, LINES.replace("line 7 ", "line 8 "), state)
+    else:
+        done = await AsideEdit(backend=backend).call(path, "line 7 ", "line 8 ", True, state)
+    ticking.cancel()
+
+    assert done.state == ToolResultState.RUNNING
+    assert "line 7 " not in Path(path).read_text(encoding="utf-8")
+    assert "+line 8 of a long file" in str(done.metadata["diff"])
+    # The real tools give the loop up a few times around their reads and writes, never while they compare.
+    assert ticks > 200
