@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import Chat, leaves_the_page
+from tests.fakes.free_port import free_port
 from tests.source_files import ROOT
 
 pytestmark = pytest.mark.browser
@@ -105,7 +106,7 @@ def test_a_home_that_another_process_owns_is_told_on_the_page(context: BrowserCo
 
 def test_a_space_has_a_banner_and_answers_under_its_name_only(context: BrowserContext, home: Path) -> None:
     space = {"SPACE_ID": "me/app", "SPACE_HOST": "me-app.hf.space", "GRADIO_SERVER_NAME": "127.0.0.1"}
-    with running_app(home, **space) as address, visited(context, address) as chat:
+    with running_app(home, **space, PALIMPSEST_PORT=str(free_port())) as address, visited(context, address) as chat:
         expect(chat.page.locator("#banner")).to_contain_text("it is wiped")
         assert httpx.get(address, headers={"host": "me-app.hf.space"}).status_code == 200
         assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403

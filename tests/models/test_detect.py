@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from assistant.models.detect import LocalServer, ServerPlace, look_up_local_servers
+from tests.fakes.free_port import free_port
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 
@@ -19,12 +20,6 @@ def silent_port() -> Iterator[int]:
     """A port that takes connections and never says a word."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
-
-
-def free_port() -> int:
-    """A port at which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 async def test_every_place_is_tried_at_once_and_told_of():
