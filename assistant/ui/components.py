@@ -85,6 +85,7 @@ class ChatComponents:
     dialog: gr.HTML = _html("dialog")
     commands: gr.HTML = _html("commands")
     toast: gr.HTML = _html("toast")
+    drawing: gr.HTML = _html("drawing")
     draft: gr.State = field(default_factory=lambda: gr.State(Draft()))
     edit_box: gr.Column = field(default_factory=lambda: gr.Column(elem_id="edit", visible=False))
     edit_note: gr.HTML = _html("edit-note")

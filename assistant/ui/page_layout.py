@@ -25,7 +25,7 @@ def lay_out(page: PageComponents, banner: str) -> None:
         _place(page.meter, page.transcript)
         _place_composer(page)
     _place_right(page)
-    _place(page.copied, page.dialog, page.toast, page.chat_actions, page.memory_actions, page.news)
+    _place(page.copied, page.drawing, page.dialog, page.toast, page.chat_actions, page.memory_actions, page.news)
 
 
 def _place_left(page: PageComponents) -> None:

@@ -6,12 +6,14 @@ The assistant behind the page is the real one, in a home of the session; a provi
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from assistant.config.settings import Settings
 from assistant.ui.page import PageServer, start
@@ -169,9 +171,20 @@ def panel_left_open(context: BrowserContext) -> None:
 def open_tab(context: BrowserContext, server: PageServer) -> Callable[[], Chat]:
     """Opens one more tab of the page."""
 
+    started = time.monotonic()
+
+    def note(kind: str, request: Request) -> None:
+        # What a test that fails shows of its page.
+        print(
+            f"{time.monotonic() - started:8.3f} {kind} {request.method} {request.url} {(request.post_data or '')[:300]}"
+        )
+
     def open_one() -> Chat:
         chat = Chat(context.new_page(), server.url)
         chat.page.on("request", lambda request: chat.requests.append(request.url))
+        chat.page.on("request", partial(note, "asked"))
+        chat.page.on("requestfinished", partial(note, "ended"))
+        chat.page.on("requestfailed", partial(note, "broke"))
         return chat
 
     return open_one

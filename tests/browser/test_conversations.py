@@ -139,6 +139,47 @@ def test_back_and_forward_go_through_the_conversations(chat: Chat, behind: Behin
     expect(title).to_have_text("Faro by bus")
 
 
+def test_what_the_page_was_sent_and_did_not_get_is_sent_again(chat: Chat, behind: Behind) -> None:
+    behind.write_past("ghent", "Ghent by canal", 1)
+    chat.open()
+    row = chat.page.locator("#sessions .p-session", has_text="Ghent by canal")
+    expect(row).to_be_visible()
+    # A connection that ends at once, as a proxy or a sleeping laptop ends it.
+    ended = 'data: {"msg":"close_stream"}\n\n'
+    chat.page.route(
+        "**/gradio_api/queue/data?*", lambda route: route.fulfill(content_type="text/event-stream", body=ended), times=1
+    )
+    row.click()
+    expect(chat.page.locator("#top h1")).to_have_text("Ghent by canal")
+    expect(chat.page.locator("#chat .m-person")).to_have_count(1)
+    expect(chat.page).to_have_url(re.compile("c=ghent"))
+    chat.say("And by road?")
+    expect(chat.page.locator("#chat")).to_contain_text("You said: And by road?")
+
+
+def test_what_is_typed_into_a_title_goes_on_when_the_list_is_drawn_again(chat: Chat, behind: Behind) -> None:
+    behind.write_past("lille", "Lille", 1)
+    chat.open("c=lille")
+    row_of(chat, "Lille")
+    field = chat.page.get_by_label("Title of this conversation")
+    chat.page.keyboard.type("Two days")
+    field.evaluate("field => field.setSelectionRange(3, 3)")
+    chat.page.keyboard.type(" or three")
+    # As Gradio does with a list that the server drew.
+    chat.page.evaluate(
+        """() => {
+            const list = document.querySelector("#sessions .p-sessions");
+            list.querySelector(".p-session-edit").remove();
+            list.outerHTML = list.outerHTML;
+        }"""
+    )
+    expect(field).to_be_focused()
+    chat.page.keyboard.type(" good")
+    expect(field).to_have_value("Two or three good days")
+    chat.page.keyboard.press("Enter")
+    expect(chat.page.locator("#top h1")).to_have_text("Two or three good days")
+
+
 def test_an_address_without_a_conversation_says_so(chat: Chat) -> None:
     chat.open("c=nowhere")
     expect(chat.page.get_by_text("No conversation is at this address")).to_be_visible()

@@ -148,8 +148,16 @@
     const input = box.querySelector("input");
     input.value = edited.text ?? row.querySelector(".p-session-title").textContent;
     if (edited.isNew) input.select();
+    // The field before was taken away with its focus.
+    else if (document.activeElement === document.body) {
+      input.focus();
+      input.setSelectionRange(...edited.place);
+    }
     edited.isNew = false;
-    input.addEventListener("input", () => (edited.text = input.value));
+    const one = edited;
+    const keep = () => Object.assign(one, { text: input.value, place: [input.selectionStart, input.selectionEnd] });
+    for (const kind of ["input", "keyup", "select"]) input.addEventListener(kind, keep);
+    keep();
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) sessionEdit["session-rename"]();
     });
@@ -226,6 +234,12 @@
     },
   };
 
+  /* The number of the newest whole drawing that came, and the version of the conversation. */
+  const shownNow = () => {
+    const number = document.querySelector("#drawing [data-number]")?.dataset.number ?? "0";
+    return `${number}.${window.palimpsest.transcript.version()}`;
+  };
+
   /* What changed without this tab's doing. Only where there is any, or nobody answers, an event of the page asks. */
   const askForNews = async () => {
     const tab = window.palimpsest.transcript.tab();
@@ -233,7 +247,8 @@
     let isNews = true;
     try {
       const [given, kind] = (await held(editorView()?.state.doc.toString())).split("\n", 2);
-      const query = new URLSearchParams({ session_hash: tab, given, edited: kind === "untouched" ? "0" : "1" });
+      const edited = kind === "untouched" ? "0" : "1";
+      const query = new URLSearchParams({ session_hash: tab, given, edited, shown: shownNow() });
       const answer = await fetch(`news?${query}`);
       isNews = !answer.ok || (await answer.json()).news;
     } catch {

@@ -545,6 +545,7 @@
     },
     confirmCopy,
     tab: () => tab,
+    version: () => version,
     focusComposer: () => composer()?.focus(),
     unsent: () => outbox.unsent(),
   };

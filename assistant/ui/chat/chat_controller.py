@@ -17,6 +17,7 @@ from assistant.ui.cards import card
 from assistant.ui.chat.beside import Beside
 from assistant.ui.chat.click import Click
 from assistant.ui.chat.context_panel import preview_html
+from assistant.ui.chat.drawings import Drawings, Showing
 from assistant.ui.chat.edit_box import Draft, draft_of, question_of
 from assistant.ui.chat.live import LiveView, LiveViews
 from assistant.ui.chat.page_updates import (
@@ -49,10 +50,14 @@ class ChatController:
         self._views = views
         self.tabs = TabViews(views)
         self._transcripts = SentTranscripts()
+        self._drawings = Drawings()
         self._readers: dict[str, object] = {}
 
     def sent(self, update: PageUpdate, tab_hash: str) -> PageUpdate:
         """The update as this tab is to get it: of a conversation only what the tab does not show yet."""
+        tab = update.get("tab")
+        if isinstance(tab, Tab):
+            update |= PageUpdate(drawing=str(card("drawing", number=self._drawings.draw(tab_hash, tab))))
         drawn = update.get("transcript")
         if not isinstance(drawn, DrawnTranscript):
             return update
@@ -196,14 +201,23 @@ class ChatController:
             return
         yield PageUpdate(preview=str(preview_html(await view.conversation.preview_compaction())))
 
-    def has_news(self, loaded: Loaded, tab_hash: str) -> bool:
-        """Whether something changed without this tab's doing: a turn of another tab, memory written after one."""
+    def has_news(self, loaded: Loaded, tab_hash: str, shown: Showing | None = None) -> bool:
+        """Whether something changed without this tab's doing: a turn of another tab, memory written after one.
+
+        So it is where the tab goes on showing something else than it was sent.
+        """
         # A tab that reads the words of a turn is told there.
         part = None if tab_hash in self._readers else self._transcripts.part(tab_hash)
-        return part is not None and self.tabs.has_news(loaded, tab_hash, part)
+        if part is None:
+            return False
+        is_lost = self._drawings.is_lost(tab_hash, shown, self._transcripts.version(tab_hash))
+        return is_lost or self.tabs.has_news(loaded, tab_hash, part)
 
     def news(self, loaded: Loaded, tab: Tab, tab_hash: str) -> PageUpdate:
         """What this tab does not show yet."""
+        if (lost := self._drawings.take_lost(tab_hash)) is not None:
+            self._transcripts.send_all(tab_hash)
+            return self.tabs.show_again(loaded, lost)
         return self.tabs.news(loaded, tab, tab_hash, self._transcripts.part(tab_hash))
 
     def session_of(self, tab_hash: str) -> str:
@@ -215,6 +229,7 @@ class ChatController:
         """Forget a tab that was closed."""
         self.tabs.leave(tab_hash)
         self._transcripts.leave(tab_hash)
+        self._drawings.leave(tab_hash)
 
     async def loaded(self) -> Loaded:
         """The assistant, once it is there; raises what loading raised."""

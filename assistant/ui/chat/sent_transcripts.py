@@ -99,6 +99,11 @@ class SentTranscripts:
         sent = self._sent.get(tab_hash)
         return None if sent is None else sent.part
 
+    def version(self, tab_hash: str) -> int:
+        """The version that this tab was sent last; 0 where nothing is known of it."""
+        sent = self._sent.get(tab_hash)
+        return 0 if sent is None else sent.shown.version
+
     def can_go_on(self, tab_hash: str, version: int) -> bool:
         """Whether a tab with this version (0: it missed some) has all patches or has the rest on their way."""
         sent = self._sent.get(tab_hash)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from assistant.ui.chat.drawings import Showing, showing_of
 from assistant.ui.chat.search_panel import index_state_html
 from assistant.ui.memory.memory_wiring import has_memory_news
 from assistant.ui.server.user_sessions import UserSession, UserSessions
@@ -29,7 +30,8 @@ class NewsRoute:
         tab_hash = query.get("session_hash", "")
         user = self._users.entered(gr.Request(request=request, session_hash=tab_hash))
         is_edited = query.get("edited") == "1"
-        has_news = user is not None and await _has_news(user, tab_hash, query.get("given", ""), is_edited)
+        shown = showing_of(query.get("shown", ""))
+        has_news = user is not None and await _has_news(user, tab_hash, shown, query.get("given", ""), is_edited)
         return JSONResponse({"news": has_news}, headers={"cache-control": "no-store"})
 
     async def _leave(self, request: Request) -> Response:
@@ -40,11 +42,11 @@ class NewsRoute:
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
-async def _has_news(user: UserSession, tab_hash: str, given: str, is_edited: bool) -> bool:
+async def _has_news(user: UserSession, tab_hash: str, shown: Showing | None, given: str, is_edited: bool) -> bool:
     loaded = user.loading.loaded
     if loaded is None:
         return False
-    if user.chat.has_news(loaded, tab_hash) or await index_state_html(loaded) != (
+    if user.chat.has_news(loaded, tab_hash, shown) or await index_state_html(loaded) != (
         user.index_states.get(tab_hash) or ""
     ):
         return True

@@ -68,7 +68,7 @@ OPENINGS = (
     _read(rf"/gradio_api/heartbeat/{_TAB}", frozenset({"__sign"}), tab_in="path"),
     _write(r"/leave", tab_in="body"),
     # Whether there is news, and the words of an answer as they come.
-    _read(r"/news", frozenset({"session_hash", "given", "edited"}), tab_in="query"),
+    _read(r"/news", frozenset({"session_hash", "given", "edited", "shown"}), tab_in="query"),
     _read(r"/patches", frozenset({"session_hash", "version"}), tab_in="query"),
     # Gradio's own cancel is not here: a turn is stopped by an event of the page, which knows whose it is.
     # A route for attachments gets its line here, and with it a limit of its own in `bodies.py`.

@@ -70,15 +70,28 @@ def browser_of(users: UserSessions, person: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(of_person), base_url="http://page")  # type: ignore[arg-type]
 
 
-async def asked(users: UserSessions, given: str = "", edited: str = "0", person: str = "ada") -> object:
+async def asked(
+    users: UserSessions, given: str = "", edited: str = "0", person: str = "ada", shown: str = ""
+) -> object:
     """What a tab is answered."""
+    query = {"session_hash": TAB, "given": given, "edited": edited, "shown": shown}
     async with browser_of(users, person) as browser:
-        answer = await browser.get("/news", params={"session_hash": TAB, "given": given, "edited": edited})
+        answer = await browser.get("/news", params=query)
     return answer.json()["news"]
 
 
 async def test_a_tab_that_shows_all_has_no_news(users: UserSessions, user: UserSession) -> None:
     assert await asked(users, user.files.of(TAB).given) is False
+
+
+async def test_what_a_tab_was_sent_and_goes_on_not_showing_is_news(users: UserSessions, user: UserSession) -> None:
+    loaded, given = await user.loading.ready(), user.files.of(TAB).given
+    assert [await asked(users, given, shown="0.0") for _ in range(2)] == [False, True]
+    # The browser still names the conversation it was in before.
+    again = user.chat.sent(user.chat.news(loaded, Tab("before"), TAB), TAB)
+    assert (again["tab"], "Trip" in str(again["top"])) == (Tab("s1"), True)
+    [patch] = [one for one in dict(again["transcript"]).values() if one["base"] is None]  # type: ignore[call-overload]
+    assert patch["session"] == "s1"
 
 
 async def test_who_is_not_here_has_none(users: UserSessions, user: UserSession) -> None:
