@@ -18,6 +18,8 @@ from assistant.config.settings import Settings, variable_names
 from assistant.config.words import Language
 from assistant.conversation.commands import COMMANDS
 from assistant.messages.events import Event
+from assistant.models.known_providers import NATIVE_PROVIDERS
+from tests.models.providers.native_cases import CASES
 from tests.source_files import ROOT, python_files
 
 DOCS = ROOT / "docs"
@@ -63,6 +65,19 @@ def test_the_settings_are_those_of_the_code() -> None:
     }
     named = first_cells(page("docs/settings.md"))
     assert sorted(named) == sorted(expected)
+
+
+def test_the_providers_are_those_of_the_code() -> None:
+    expected: list[str] = []
+    for case in CASES:
+        known = NATIVE_PROVIDERS[case.name]
+        keys = ", ".join(f"`{name}`" for name in variable_names(known.key_field)) if known.key_field else ""
+        able = (case.shows_thoughts, case.returns_thoughts, case.takes_pictures, case.reads_cache)
+        cells = (known.title, f"`{case.name}`", keys, f"`{known.model}`", *("yes" if one else "no" for one in able))
+        expected.append(f"| {' | '.join(cells)} |")
+    rows = [line for line in page("docs/providers.md").splitlines() if re.match(r"\| [\w ]+ \| `", line)]
+    assert rows[1:] == expected
+    assert [case.name for case in CASES] == list(NATIVE_PROVIDERS)
 
 
 async def test_the_slash_commands_are_those_of_the_code() -> None:

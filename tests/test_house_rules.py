@@ -29,7 +29,7 @@ BROAD_EXCEPT_ALLOWED = (
     "assistant/index/watcher.py",
 )
 # Records that are changed field by field (a result, a tally, a session), or hold a function beside their figures.
-MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "Session", "ChatModel", "_Rule", "CompressionJob")
+MANY_ARGUMENTS_ALLOWED = ("_Result", "_Tally", "AnswerFacts", "Session", "ChatModel", "_Rule", "CompressionJob")
 MAX_ARGUMENTS = 6
 
 # What looks like a sentence and is none, by its beginning, and why it stands where it stands.

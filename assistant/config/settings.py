@@ -27,7 +27,7 @@ PREFIX = "PALIMPSEST_"
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
-Provider = Literal["auto", "dashscope", "openai", "offline"]
+Provider = Literal["auto", "dashscope", "openai", "anthropic", "offline"]
 Switch = Literal["on", "off"]
 
 
@@ -47,13 +47,15 @@ class Settings(BaseSettings):
     model: str = ""
     """The chat model's name; empty: the provider's default, or the first model a loopback server lists."""
     base_url: str = Field("", validation_alias=AliasChoices("PALIMPSEST_BASE_URL", "OPENAI_BASE_URL"))
-    """Address of an OpenAI-compatible server, with its `/v1`."""
+    """Address of an OpenAI-compatible server, with its `/v1`, or of a server that speaks the provider's protocol."""
     api_key: SecretStr = SecretStr("")
-    """Key for `provider`; when empty, DASHSCOPE_API_KEY or OPENAI_API_KEY counts."""
+    """Key for `provider`; when empty, the one under the provider's usual name counts."""
     dashscope_api_key: SecretStr = Field(SecretStr(""), validation_alias="DASHSCOPE_API_KEY")
     """Key for DashScope."""
     openai_api_key: SecretStr = Field(SecretStr(""), validation_alias="OPENAI_API_KEY")
     """Key for an OpenAI-compatible server."""
+    anthropic_api_key: SecretStr = Field(SecretStr(""), validation_alias="ANTHROPIC_API_KEY")
+    """Key for Anthropic."""
     compactor_model: str = ""
     """Model for summaries and the flush; empty: the chat model."""
 
@@ -156,7 +158,7 @@ class Settings(BaseSettings):
         """Blanks, line ends, quotes and invisible marks around a value come from a copy and belong to no value."""
         return value.strip(_PASTED) if isinstance(value, str) else value
 
-    @field_validator("api_key", "dashscope_api_key", "openai_api_key", "embedding_api_key")
+    @field_validator("api_key", "dashscope_api_key", "openai_api_key", "anthropic_api_key", "embedding_api_key")
     @classmethod
     def _must_be_a_key(cls, key: SecretStr) -> SecretStr:
         text = key.get_secret_value()
@@ -197,6 +199,22 @@ class Settings(BaseSettings):
     def _must_be_pairs(cls, pairs: SecretStr) -> SecretStr:
         read_accounts(pairs.get_secret_value())
         return pairs
+
+    def key_of(self, provider: Provider) -> str:
+        """The key for a provider: the one for whoever answers, else that under its usual name; empty where none is."""
+        return self.api_key.get_secret_value() or self.own_key_of(provider)
+
+    def own_key_of(self, provider: Provider) -> str:
+        """The key under the provider's usual name; empty where none is set."""
+        match provider:
+            case "dashscope":
+                return self.dashscope_api_key.get_secret_value()
+            case "openai":
+                return self.openai_api_key.get_secret_value()
+            case "anthropic":
+                return self.anthropic_api_key.get_secret_value()
+            case "auto" | "offline":
+                return ""
 
     @property
     def program_language(self) -> Language:

@@ -10,18 +10,26 @@ from urllib.parse import urlsplit
 import httpx
 from agentscope.model import ChatModelBase
 
-from assistant.config.settings import Settings
+from assistant.config.settings import Provider, Settings, fixing_variable, variable_names
 from assistant.config.words import say
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.tokens import Vocabulary, vocabulary_for
-from assistant.models.availability import why_unavailable
 from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.failures import as_model_error, explain_model_error, is_context_overflow, window_told_by
 from assistant.models.http_client import client_for
-from assistant.models.known_providers import DASHSCOPE_MODEL, DASHSCOPE_URL, OPENAI_MODEL, OPENAI_URL
+from assistant.models.known_providers import (
+    DASHSCOPE_MODEL,
+    DASHSCOPE_URL,
+    NATIVE_PROVIDERS,
+    OPENAI_MODEL,
+    OPENAI_URL,
+    NativeName,
+)
+from assistant.models.native_making import make_native
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.providers.call_ids import fresh_call_id
-from assistant.models.providers.provider_models import CompatibleModel, DashScopeModel, OnRefused, OpenAICompatibleModel
+from assistant.models.providers.provider_line import OnRefused, ProviderModel
+from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
 from assistant.models.server_report import (
     ListedModel,
     ask_server,
@@ -45,7 +53,7 @@ __all__ = [
     "window_told_by",
 ]
 
-ProviderName = Literal["dashscope", "openai", "offline"]
+ProviderName = Literal["dashscope", "openai", "offline"] | NativeName
 
 OFFLINE_WINDOW_TOKENS = 128_000
 # Below this size a model invents finished work and loses facts when it summarises.
@@ -98,7 +106,7 @@ class ChatModel:
 
     def leave_out(self, names: Collection[str], on_refused: OnRefused) -> None:
         """Leave these parts out of every request; `on_refused` is called with what is found to be refused beside."""
-        if isinstance(self.model, CompatibleModel):
+        if isinstance(self.model, ProviderModel):
             self.model.leave_out([part for part in REQUEST_PARTS if part in names], on_refused)
 
     @property
@@ -117,13 +125,13 @@ class ChatModel:
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send nothing from now on that `mask` takes out of a request."""
-        if isinstance(self.model, CompatibleModel):
+        if isinstance(self.model, ProviderModel):
             self.model.hide(mask)
 
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""
-        if isinstance(self.model, CompatibleModel):
-            await self.model.client.close()
+        if isinstance(self.model, ProviderModel):
+            await self.model.close()
 
 
 async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
@@ -141,6 +149,8 @@ async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLAC
             return connect_offline(settings, say("models", "offline_chosen"))
         case "auto":
             return await _connect_first(settings, places)
+        case native:
+            return await _connect_native(settings, native)
 
 
 async def connect_or_stand_in(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
@@ -157,10 +167,7 @@ async def connect_or_stand_in(settings: Settings, places: Sequence[ServerPlace] 
 async def connect_available(settings: Settings, places: Sequence[ServerPlace] = PLACES) -> ChatModel:
     """`connect_model` for a model that can be had now; raises `ModelError` as well where it is named but away."""
     chat = await connect_model(settings, places)
-    if not isinstance(chat.model, CompatibleModel):
-        return chat
-    client = chat.model.client
-    if problem := await why_unavailable(client, chat.address, client.api_key):
+    if isinstance(chat.model, ProviderModel) and (problem := await chat.model.why_unavailable()):
         await chat.close()
         raise ModelError(problem)
     return chat
@@ -196,14 +203,9 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
 
 
 async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> ChatModel:
-    key = settings.api_key.get_secret_value()
-    if settings.base_url and not _is_openai(settings.base_url):
-        is_dashscope = "aliyuncs.com" in settings.base_url or "compatible-mode" in settings.base_url
-        return await (_connect_dashscope(settings) if is_dashscope else _connect_openai(settings))
-    if settings.dashscope_api_key.get_secret_value() or (key and not _is_openai_name(settings.model)):
-        return await _connect_dashscope(settings)
-    if settings.openai_api_key.get_secret_value() or key:
-        return await _connect_openai(settings)
+    at_address = settings.base_url and not _is_openai(settings.base_url)
+    if provider := _provider_at(settings.base_url) if at_address else _provider_with_key(settings):
+        return await connect_model(settings.model_copy(update={"provider": provider}))
     look_up = await look_up_local_servers(places=places)
     told = say("models", "no_key_set", look_up=look_up.describe())
     if server := _server_with(settings.model, look_up.servers):
@@ -211,10 +213,52 @@ async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> C
     return connect_offline(settings, told)
 
 
+def _provider_at(base_url: str) -> Provider:
+    """Whose protocol is spoken at an address."""
+    if urlsplit(base_url).hostname == "api.anthropic.com" or base_url.endswith("/anthropic"):
+        return "anthropic"
+    return "dashscope" if "aliyuncs.com" in base_url or "compatible-mode" in base_url else "openai"
+
+
+def _provider_with_key(settings: Settings) -> Provider | None:
+    """Whose key is set: the provider's of the model that is named, else DashScope's, else the first."""
+    named = _provider_of(settings.model)
+    if named and settings.key_of(named):
+        return named
+    if settings.key_of("dashscope"):
+        return "dashscope"
+    others: tuple[Provider, ...] = ("openai", *NATIVE_PROVIDERS)
+    return next((provider for provider in others if settings.own_key_of(provider)), None)
+
+
+def _provider_of(model: str) -> Provider | None:
+    """Who has a model, where its name tells."""
+    name = model.lower()
+    if name.startswith(("gpt", "chatgpt", "o1", "o3", "o4")):
+        return "openai"
+    return next((native for native, known in NATIVE_PROVIDERS.items() if name.startswith(known.names)), None)
+
+
+async def _connect_native(settings: Settings, provider: NativeName) -> ChatModel:
+    known = NATIVE_PROVIDERS[provider]
+    # OPENAI_BASE_URL may be set for other programs: no other provider's key is sent there.
+    is_foreign = _is_openai(settings.base_url) or fixing_variable("base_url") == "OPENAI_BASE_URL"
+    address = "" if is_foreign else settings.base_url
+    key = settings.key_of(provider)
+    if not key and not address:
+        raise SettingsError(variable_names(known.key_field)[0], say("models", "provider_needs_key", provider=provider))
+    base_url = address or known.base_url
+    listed = ListedModel(settings.model or known.model)
+    window = _window(settings, listed, base_url)
+    model = make_native(provider, listed.name, base_url, key, window, settings.max_reply_tokens)
+    told = say("models", "at_provider", name=listed.name, provider=known.title if not address else base_url)
+    return _chat_model(model, provider, base_url, listed, settings, told)
+
+
 async def _connect_dashscope(settings: Settings) -> ChatModel:
-    key = settings.api_key.get_secret_value() or settings.dashscope_api_key.get_secret_value()
+    key = settings.key_of("dashscope")
     if not key:
-        raise SettingsError("DASHSCOPE_API_KEY", say("models", "dashscope_needs_key"))
+        raise SettingsError("DASHSCOPE_API_KEY", say("models", "provider_needs_key", provider="dashscope"))
     # OPENAI_BASE_URL may be set for other programs: DashScope's key is never sent to OpenAI.
     base_url = DASHSCOPE_URL if not settings.base_url or _is_openai(settings.base_url) else settings.base_url
     name = settings.model or DASHSCOPE_MODEL
@@ -226,7 +270,7 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
 
 
 async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
-    key = settings.api_key.get_secret_value() or settings.openai_api_key.get_secret_value()
+    key = settings.key_of("openai")
     base_url = settings.base_url or OPENAI_URL
     if not key and _is_openai(base_url):
         raise SettingsError("OPENAI_API_KEY", say("models", "no_key_no_server"))
@@ -313,7 +357,3 @@ def _server_with(name: str, servers: Sequence[LocalServer]) -> LocalServer | Non
 
 def _is_openai(base_url: str) -> bool:
     return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
-
-
-def _is_openai_name(name: str) -> bool:
-    return name.lower().startswith(("gpt", "chatgpt", "o1", "o3", "o4"))

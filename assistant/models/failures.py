@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 import httpx
+import httpx2
 import openai
 
 from assistant.config.plain_reasons import plain_reason
@@ -33,6 +34,11 @@ _OVERFLOW = re.compile(
     r"|reduce the length of (?:the|your) (?:messages|input|prompt)",
     re.IGNORECASE,
 )
+_NO_MONEY = re.compile(
+    r"insufficient[_ ]quota|insufficient[_ ](?:account )?balance|credit balance|billing_error|exceeded_current_quota"
+    r"|arrearage|out of credits",
+    re.IGNORECASE,
+)
 _WINDOW_FIGURES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -43,6 +49,7 @@ _WINDOW_FIGURES = tuple(
         r"n_ctx\W+(\d[\d,]*)",
         r"maximum allowed length \((\d[\d,]*)",
         r"limit of (\d[\d,]*)",
+        r"tokens > (\d[\d,]*) maximum",
     )
 )
 
@@ -59,6 +66,23 @@ def window_told_by(error: BaseException) -> int | None:
             if found := figure.search(str(link)):
                 return int(found[1].replace(",", ""))
     return None
+
+
+def is_quota_used_up(error: openai.APIError) -> bool:
+    """True where asking again helps only who pays first."""
+    return bool(_NO_MONEY.search(f"{error.code} {error.message} {error.body or ''}"))
+
+
+def status_failure(status: int, message: str, address: str, *, code: str = "", wait: str = "") -> openai.APIStatusError:
+    """The refusal of a provider with a client of its own, as the client for the others would raise it.
+
+    `wait` is how many seconds the provider asks to wait, as its header says it.
+    """
+    kinds = {401: openai.AuthenticationError, 429: openai.RateLimitError}
+    kind = kinds.get(status, openai.InternalServerError if status >= 500 else openai.APIStatusError)
+    headers = {"Retry-After": wait} if wait else {}
+    response = httpx2.Response(status, headers=headers, request=httpx2.Request("POST", address))
+    return kind(message, response=response, body={"message": message, "code": code or None})
 
 
 def explain_model_error(error: BaseException) -> str:
@@ -102,6 +126,8 @@ def _speaks_of_overflow(error: BaseException) -> bool:
 
 
 def _explain_status(error: openai.APIStatusError, where: str, quote: str) -> str:
+    if is_quota_used_up(error):
+        return say("models", "wants_money", where=where, quote=quote)
     match error.status_code:
         case 401:
             return say("models", "key_refused", where=where)

@@ -12,19 +12,44 @@ DASHSCOPE_MODEL = "qwen-plus"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-5.4"
 
+NativeName = Literal["anthropic"]
+"""The providers that are asked over a protocol of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeProvider:
+    """A provider with a protocol of its own: its name for people, where it is, which model answers where none is named.
+
+    `names` is how its models are called by their beginning.
+    """
+
+    title: str
+    base_url: str
+    model: str
+    key_field: str
+    names: tuple[str, ...]
+
+
+NATIVE_PROVIDERS: dict[NativeName, NativeProvider] = {
+    "anthropic": NativeProvider(
+        "Anthropic", "https://api.anthropic.com", "claude-sonnet-5-5", "anthropic_api_key", ("claude",)
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class KnownProvider:
     """Where a provider is; `model` is the one that is asked where none is named, empty: the first of its list."""
 
     name: str
-    provider: Literal["dashscope", "openai"]
+    provider: Literal["dashscope", "openai"] | NativeName
     base_url: str
     model: str
 
 
 KNOWN_PROVIDERS = (
     KnownProvider("OpenAI", "openai", OPENAI_URL, OPENAI_MODEL),
+    *(KnownProvider(native.title, name, "", native.model) for name, native in NATIVE_PROVIDERS.items()),
     KnownProvider("DashScope", "dashscope", "", DASHSCOPE_MODEL),
     KnownProvider("DeepSeek", "openai", "https://api.deepseek.com/v1", ""),
     KnownProvider("Mistral", "openai", "https://api.mistral.ai/v1", ""),

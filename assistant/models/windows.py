@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from agentscope.model import DashScopeChatModel, DeepSeekChatModel, MoonshotChatModel, OpenAIChatModel
+from agentscope.model import (
+    AnthropicChatModel,
+    DashScopeChatModel,
+    DeepSeekChatModel,
+    MoonshotChatModel,
+    OpenAIChatModel,
+)
 
 LOOPBACK_TOKENS = 8_192
 CLOUD_TOKENS = 128_000
@@ -42,5 +48,5 @@ def card_window(name: str) -> int | None:
 
 @cache
 def _card_windows() -> dict[str, int]:
-    classes = (DashScopeChatModel, OpenAIChatModel, DeepSeekChatModel, MoonshotChatModel)
+    classes = (AnthropicChatModel, DashScopeChatModel, OpenAIChatModel, DeepSeekChatModel, MoonshotChatModel)
     return {card.name.lower(): card.context_size for kind in classes for card in kind.list_models()}

@@ -15,6 +15,10 @@ from assistant.config.words import speak
 from assistant.errors import SettingsError
 
 KEY = "sk-0123456789abcdef"
+KEY_FIELDS = [
+    name for name, field in Settings.model_fields.items() if field.annotation is SecretStr and name != "users"
+]
+KEY_VARIABLES = [variable for field in KEY_FIELDS for variable in variable_names(field)]
 
 
 def write_env_file(home: Path, *lines: str) -> None:
@@ -79,7 +83,8 @@ def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch)
         (
             "PALIMPSEST_PROVIDER",
             "gpt",
-            "PALIMPSEST_PROVIDER: 'gpt' is not possible: Input should be 'auto', 'dashscope', 'openai' or 'offline'.",
+            "PALIMPSEST_PROVIDER: 'gpt' is not possible: Input should be 'auto', 'dashscope', 'openai', 'anthropic' or "
+            "'offline'.",
         ),
         (
             "PALIMPSEST_TIMEZONE",
@@ -128,7 +133,7 @@ def test_a_file_that_cannot_be_read_is_named(home: Path) -> None:
         load_settings()
 
 
-@pytest.mark.parametrize("variable", ["PALIMPSEST_API_KEY", "DASHSCOPE_API_KEY", "OPENAI_API_KEY", "EMBEDDING_API_KEY"])
+@pytest.mark.parametrize("variable", KEY_VARIABLES)
 def test_a_secret_shows_in_no_text_made_of_the_settings(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, KEY)
     settings = load_settings()
@@ -212,11 +217,11 @@ def test_only_a_page_that_others_reach_without_signing_in_has_guests(host: str, 
         "bearer  k-abc\n",
     ],
 )
-@pytest.mark.parametrize("variable", ["PALIMPSEST_API_KEY", "DASHSCOPE_API_KEY", "OPENAI_API_KEY", "EMBEDDING_API_KEY"])
+@pytest.mark.parametrize("variable", KEY_VARIABLES)
 def test_what_was_copied_with_a_key_is_left_out(variable: str, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, written)
     settings = load_settings()
-    keys = (settings.api_key, settings.dashscope_api_key, settings.openai_api_key, settings.embedding_api_key)
+    keys = tuple(getattr(settings, field) for field in KEY_FIELDS)
     assert [key.get_secret_value() for key in keys if key.get_secret_value()] == ["k-abc"]
 
 

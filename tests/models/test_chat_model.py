@@ -110,13 +110,45 @@ async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
             50_000,
             id="a name without a card, and a window that is set",
         ),
+        pytest.param(
+            {"ANTHROPIC_API_KEY": "sk-x"},
+            "anthropic",
+            "claude-sonnet-5-5",
+            "api.anthropic.com",
+            1_000_000,
+            id="Anthropic",
+        ),
+        pytest.param(
+            {"DASHSCOPE_API_KEY": "sk-x", "ANTHROPIC_API_KEY": "sk-y", "model": "claude-haiku-4-5"},
+            "anthropic",
+            "claude-haiku-4-5",
+            "api.anthropic.com",
+            200_000,
+            id="both keys, and the name tells",
+        ),
+        pytest.param(
+            {"ANTHROPIC_API_KEY": "sk-x", "provider": "anthropic", "OPENAI_BASE_URL": "https://api.openai.com/v1"},
+            "anthropic",
+            "claude-sonnet-5-5",
+            "api.anthropic.com",
+            1_000_000,
+            id="an address for other programs",
+        ),
+        pytest.param(
+            {"api_key": "sk-x", "base_url": "https://api.deepseek.com/anthropic", "model": "deepseek-chat"},
+            "anthropic",
+            "deepseek-chat",
+            "api.deepseek.com",
+            1_000_000,
+            id="an address that tells",
+        ),
     ],
 )
 async def test_a_key_decides(values: dict[str, object], provider: str, name: str, address: str, window: int):
     chat = await connect(**values)
 
     assert (chat.provider, chat.name, chat.window_tokens) == (provider, name, window)
-    assert f"//{address}/" in chat.address
+    assert f"//{address}/" in f"{chat.address}/"
     assert not chat.is_local
     assert "sk-" not in chat.how
 
@@ -155,7 +187,11 @@ async def test_dashscope_behind_another_address_is_still_dashscope():
 
 @pytest.mark.parametrize(
     ("values", "variable"),
-    [({"provider": "dashscope"}, "DASHSCOPE_API_KEY"), ({"provider": "openai"}, "OPENAI_API_KEY")],
+    [
+        ({"provider": "dashscope"}, "DASHSCOPE_API_KEY"),
+        ({"provider": "openai"}, "OPENAI_API_KEY"),
+        ({"provider": "anthropic"}, "ANTHROPIC_API_KEY"),
+    ],
 )
 async def test_a_missing_key_is_named(values: dict[str, object], variable: str):
     with pytest.raises(SettingsError) as caught:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from agentscope.model import ChatResponse
 
 from assistant.messages.blocks import Msg, ThinkingBlock, ToolCallBlock, ToolResultBlock
-from assistant.models.providers.chunk_stream import CheckedStream
+from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.text.json_values import is_list, is_object
 
 WireMessage = dict[str, object]
@@ -30,7 +30,7 @@ class _Step:
 
 
 async def with_carried(
-    stream: AsyncGenerator[ChatResponse, None], checked: CheckedStream, origin: str
+    stream: AsyncGenerator[ChatResponse, None], facts: AnswerFacts, origin: str
 ) -> AsyncGenerator[ChatResponse, None]:
     """The same chunks; before the first call, one with what has to go back with it, where there is anything."""
     thinking_id: str | None = None
@@ -40,7 +40,7 @@ async def with_carried(
             thinking = [block for block in chunk.content if isinstance(block, ThinkingBlock)]
             thinking_id = thinking[-1].id if thinking else thinking_id
             has_call = any(isinstance(block, ToolCallBlock) for block in chunk.content)
-            if has_call and not is_carried and (block := _carrier(checked, origin, thinking_id)):
+            if has_call and not is_carried and (block := _carrier(facts, origin, thinking_id)):
                 is_carried = True
                 yield ChatResponse(content=[block], is_last=False, id=chunk.id)
             yield chunk
@@ -52,9 +52,9 @@ def put_back(messages: Sequence[WireMessage], sources: Sequence[Msg], origin: st
     return [_with_step(message, steps) for message in messages] if steps else list(messages)
 
 
-def _carrier(checked: CheckedStream, origin: str, thinking_id: str | None) -> ThinkingBlock | None:
-    thought_field = checked.thought_field if thinking_id is not None else ""
-    calls, message = checked.call_extras, checked.message_extras
+def _carrier(facts: AnswerFacts, origin: str, thinking_id: str | None) -> ThinkingBlock | None:
+    thought_field = facts.thought_field if thinking_id is not None else ""
+    calls, message = facts.call_extras, facts.message_extras
     if not (thought_field or calls or message):
         return None
     extras = {_ORIGIN: origin, _FIELD: thought_field, _CALLS: calls, _MESSAGE: message}

@@ -15,7 +15,7 @@ from agentscope.model import ChatResponse
 from agentscope.types import JSONSerializableObject
 
 from assistant.messages.blocks import DataBlock, TextBlock, ThinkingBlock, ToolCallBlock
-from assistant.models.providers.chunk_stream import CheckedStream
+from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.request_parts import REQUEST_PARTS, RequestPart
 
 _CUT, _THOUGHT, _UNREAD, _FILTERED, _REFUSED = (
@@ -46,7 +46,7 @@ class AnswerNotes:
 
 async def with_notes(
     stream: AsyncGenerator[ChatResponse, None],
-    checked: CheckedStream,
+    facts: AnswerFacts,
     take_refused: Callable[[], Sequence[RequestPart]],
 ) -> AsyncGenerator[ChatResponse, None]:
     """The same chunks, and one more where there is something to know; `take_refused` gives each refusal once."""
@@ -56,10 +56,10 @@ async def with_notes(
             newest = chunk.content[-1] if chunk.content else newest
             yield chunk
     notes = AnswerNotes(
-        cut_tokens=checked.output_tokens if checked.is_cut else None,
-        thought_chars=checked.thought_chars,
-        unread=checked.unread,
-        is_filtered=checked.is_filtered,
+        cut_tokens=facts.output_tokens if facts.is_cut else None,
+        thought_chars=facts.thought_chars,
+        unread=facts.unread,
+        is_filtered=facts.is_filtered,
         refused=tuple(take_refused()) if newest is not None else (),
     )
     if newest is not None and notes != AnswerNotes():

@@ -13,6 +13,7 @@ from assistant.config.words import say
 from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.tokens import TokenCounter
 from assistant.models.providers.call_ids import CallIds
+from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.regular_response import RETRACTION_FIELD, summary_of
 from assistant.text.json_values import is_list, is_object
 
@@ -24,11 +25,7 @@ class CheckedStream:
     """The chunks of one answer; entered and iterated like the `AsyncStream` it replaces.
 
     Raises `ModelError` when the chunks end before the provider has said that the answer ends, `EndlessReplyError` when
-    they go on for more than `max_tokens`. `is_cut` is True once the answer was cut at the provider's output limit,
-    after `output_tokens` by the provider's count (0: none was given). What the provider attached to the answer is in
-    `message_extras` and, by id of the call, in `call_extras`; thinking came under the name `thought_field`. The first
-    `thought_chars` characters of the text are thinking; `unread` names parts that cannot be shown; `is_filtered` is
-    True where a content filter ended the answer.
+    they go on for more than `max_tokens`. What else is to be known of the answer is in `facts`.
     """
 
     def __init__(self, stream: AsyncStream[ChatCompletionChunk], ids: CallIds, max_tokens: int) -> None:
@@ -36,15 +33,7 @@ class CheckedStream:
         self._max_tokens = max_tokens
         self._counter = TokenCounter()
         self._calls = _Calls(ids)
-        self.is_cut = False
-        self.output_tokens = 0
-        self.is_filtered = False
-        self.begins_in_thought = False
-        self.thought_chars = 0
-        self.unread: tuple[str, ...] = ()
-        self.thought_field = ""
-        self.message_extras: dict[str, object] = {}
-        self.call_extras: dict[str, object] = {}
+        self.facts = AnswerFacts()
         self._extras_by_place: list[object] = []
 
     async def __aenter__(self) -> AsyncIterator[ChatCompletionChunk]:
@@ -56,37 +45,38 @@ class CheckedStream:
         await self._stream.__aexit__(kind, error, traceback)
 
     async def _checked(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
-        has_ended = False
+        facts = self.facts
         tokens = text_chars = 0
         async for chunk in chunks:
             _mend(chunk)
             self._read_summary(summary_of(chunk.model_extra))
             if (chunk.model_extra or {}).get(RETRACTION_FIELD):
-                self.thought_chars = text_chars
-            self.output_tokens = chunk.usage.completion_tokens if chunk.usage else self.output_tokens
+                facts.thought_chars = text_chars
+            facts.output_tokens = chunk.usage.completion_tokens if chunk.usage else facts.output_tokens
             tokens += sum(self._counter.text(piece) for choice in chunk.choices for piece in _pieces_of(choice.delta))
             if tokens > self._max_tokens:
                 raise EndlessReplyError(self._max_tokens)
             for choice in chunk.choices:
                 text_chars += len(choice.delta.content or "")
-                has_ended = has_ended or choice.finish_reason is not None
-                self.is_cut = self.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
-                self.is_filtered = self.is_filtered or choice.finish_reason == "content_filter"
+                facts.has_ended = facts.has_ended or choice.finish_reason is not None
+                facts.is_cut = facts.is_cut or str(choice.finish_reason).lower() in _LIMIT_REASONS
+                facts.is_filtered = facts.is_filtered or choice.finish_reason == "content_filter"
                 for place, delta in enumerate(choice.delta.tool_calls or ()):
                     self._calls.renumber(delta)
                     if extras := dict(enumerate(self._extras_by_place)).get(place):
-                        self.call_extras[delta.id or ""] = extras
+                        facts.call_extras[delta.id or ""] = extras
             yield chunk
-        if not has_ended:
+        if not facts.has_ended:
             raise ModelError(say("models", "ended_early"))
 
     def _read_summary(self, summary: Mapping[str, object]) -> None:
+        facts = self.facts
         name, message, calls = (summary.get(field) for field in ("thought_field", "message", "calls"))
         unread = summary.get("unread")
-        self.unread = tuple(map(str, unread)) if is_list(unread) else self.unread
-        self.begins_in_thought = self.begins_in_thought or summary.get("begins_in_thought") is True
-        self.thought_field = name if isinstance(name, str) else self.thought_field
-        self.message_extras = message if is_object(message) else self.message_extras
+        facts.unread = tuple(map(str, unread)) if is_list(unread) else facts.unread
+        facts.begins_in_thought = facts.begins_in_thought or summary.get("begins_in_thought") is True
+        facts.thought_field = name if isinstance(name, str) else facts.thought_field
+        facts.message_extras = message if is_object(message) else facts.message_extras
         self._extras_by_place = calls if is_list(calls) else self._extras_by_place
 
 

@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+import httpx
 import openai
+
+from assistant.models.failures import is_quota_used_up
 
 # A refused port must be known within 3 s, all tries together.
 CLOUD_PAUSES_SECONDS = (0.5, 1.5)
@@ -27,7 +30,12 @@ async def ask_with_retries(ask: Callable[[], Awaitable[Answer]], pauses_seconds:
     for pause_seconds in pauses_seconds:
         try:
             return await ask()
-        except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
+        except (
+            openai.APIConnectionError,
+            openai.RateLimitError,
+            openai.InternalServerError,
+            httpx.TransportError,
+        ) as error:
             wait_seconds = max(pause_seconds, _asked_wait_seconds(error))
             if not _may_help(error) or wait_seconds > _LONGEST_WAIT_SECONDS:
                 raise
@@ -35,11 +43,13 @@ async def ask_with_retries(ask: Callable[[], Awaitable[Answer]], pauses_seconds:
     return await ask()
 
 
-def _may_help(error: openai.APIError) -> bool:
-    return not isinstance(error, openai.APITimeoutError) and error.code != "insufficient_quota"
+def _may_help(error: openai.APIError | httpx.TransportError) -> bool:
+    if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
+        return False
+    return not (isinstance(error, openai.APIError) and is_quota_used_up(error))
 
 
-def _asked_wait_seconds(error: openai.APIError) -> float:
+def _asked_wait_seconds(error: Exception) -> float:
     """How long the provider asks to wait, 0 when it does not say."""
     if not isinstance(error, openai.APIStatusError):
         return 0.0

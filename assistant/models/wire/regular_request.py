@@ -22,10 +22,22 @@ def adapted_requests(
         content = request.content
         if parts := refused():
             content = json.dumps(without_parts(json.loads(content), parts), ensure_ascii=False).encode()
-        content = mask(content)
-        if content is request.content:
-            return
-        request.headers["content-length"] = str(len(content))
-        request.stream = httpx.ByteStream(content)
+        _send_instead(request, mask(content))
 
     return adapt
+
+
+def masked_requests(mask: Callable[[bytes], bytes]) -> Callable[[httpx.Request], Awaitable[None]]:
+    """The hook for `event_hooks["request"]` of a protocol of its own: nothing that `mask` hides is sent."""
+
+    async def hide(request: httpx.Request) -> None:
+        _send_instead(request, mask(request.content))
+
+    return hide
+
+
+def _send_instead(request: httpx.Request, content: bytes) -> None:
+    if content is request.content:
+        return
+    request.headers["content-length"] = str(len(content))
+    request.stream = httpx.ByteStream(content)

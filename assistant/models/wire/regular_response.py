@@ -41,7 +41,7 @@ def regular_responses(habits: Callable[[], ReadingHabits]) -> Callable[[httpx.Re
         if not response.is_success or not response.request.url.path.endswith(CHAT_PATH):
             return
         reader = AnswerReader(schemas_of(_tools_of(response.request)), habits())
-        stream = _RegularStream(_decoded(response), reader, habits().max_reply_tokens)
+        stream = _RegularStream(decoded(response), reader, habits().max_reply_tokens)
         failure = await stream.start()
         response.headers = httpx.Headers({"content-type": "application/json" if failure else "text/event-stream"})
         if failure is None:
@@ -116,7 +116,7 @@ def summary_of(extra: dict[str, object] | None) -> dict[str, object]:
     return value if is_object(value) else {}
 
 
-def _decoded(response: httpx.Response) -> httpx.Response:
+def decoded(response: httpx.Response) -> httpx.Response:
     """The same response, so that its bytes can be read decoded while the client holds the original."""
     return httpx.Response(
         response.status_code, headers=response.headers, stream=response.stream, request=response.request

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from assistant.config.settings import Settings, fixing_variable
 from assistant.config.words import say
 from assistant.errors import SettingsError
-from assistant.models.known_providers import KNOWN_PROVIDERS, KnownProvider, ModelChoice
+from assistant.models.known_providers import KNOWN_PROVIDERS, OPENAI_URL, KnownProvider, ModelChoice
 from assistant.ui.form import Form
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
             key = form.said("provider-key")
             if not key and not _has_key_of(settings, known):
                 raise SettingsError(known.name, say("page_setup", "key_missing"))
-            return ModelChoice(known.provider, known.base_url, form.said("provider-model") or known.model, key or None)
+            kept = None if known == _known(settings) or not settings.api_key.get_secret_value() else ""
+            return ModelChoice(known.provider, known.base_url, form.said("provider-model") or known.model, key or kept)
         case "server":
             address, key = form.said("address"), form.said("server-key")
             if not address:
@@ -131,16 +132,16 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
 
 def _has_key_of(settings: Settings, provider: KnownProvider) -> bool:
     """True where a key of this provider is there already."""
-    own = {"dashscope": settings.dashscope_api_key, "OpenAI": settings.openai_api_key}
-    other = own.get(provider.provider) or own.get(provider.name)
-    if other and other.get_secret_value():
+    # OpenAI's key is for OpenAI, and not for the others that speak its protocol.
+    is_named = provider.provider != "openai" or provider.base_url == OPENAI_URL
+    if is_named and settings.own_key_of(provider.provider):
         return True
     return bool(settings.api_key.get_secret_value()) and provider == _known(settings)
 
 
 def _known(settings: Settings) -> KnownProvider | None:
-    if settings.provider == "dashscope":
-        return next(one for one in KNOWN_PROVIDERS if one.provider == "dashscope")
+    if settings.provider not in ("auto", "openai", "offline"):
+        return next(one for one in KNOWN_PROVIDERS if one.provider == settings.provider)
     return next((one for one in KNOWN_PROVIDERS if one.base_url and one.base_url == settings.base_url), None)
 
 

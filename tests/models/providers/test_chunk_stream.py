@@ -73,7 +73,7 @@ async def test_why_an_answer_ended_is_kept(reason: str, is_cut: bool) -> None:
     checked = CheckedStream(Chunks([TEXT, end, usage]), CallIds(), 10_000)  # type: ignore[arg-type]
     async with checked as chunks:
         assert len([chunk async for chunk in chunks]) == 3
-    assert (checked.is_cut, checked.output_tokens) == (is_cut, 4096)
+    assert (checked.facts.is_cut, checked.facts.output_tokens) == (is_cut, 4096)
 
 
 @pytest.mark.parametrize(

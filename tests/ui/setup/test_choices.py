@@ -17,7 +17,15 @@ OWN = "http://192.168.1.20:8000/v1"
 
 def settings(**kept: object) -> Settings:
     """Settings in which this is kept."""
-    chosen = {"provider": "auto", "base_url": "", "api_key": "", "dashscope_api_key": "", "openai_api_key": "", **kept}
+    chosen = {
+        "provider": "auto",
+        "base_url": "",
+        "api_key": "",
+        "dashscope_api_key": "",
+        "openai_api_key": "",
+        "anthropic_api_key": "",
+        **kept,
+    }
     return Settings.model_validate({"home": Path("home"), **chosen})
 
 
@@ -41,6 +49,12 @@ def settings(**kept: object) -> Settings:
             {"dashscope_api_key": "sk-there"},
             ModelChoice("dashscope", "", "qwen-max", None),
             id="a provider whose key is there",
+        ),
+        pytest.param(
+            {"who": "provider", "provider": "Anthropic"},
+            {"anthropic_api_key": "sk-there", "api_key": "sk-of-another", "base_url": OPENAI_URL},
+            ModelChoice("anthropic", "", "claude-sonnet-5-5", ""),
+            id="a provider whose key is there gets no kept key of another",
         ),
         pytest.param(
             {"who": "provider", "provider": "DashScope"},

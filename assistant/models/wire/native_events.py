@@ -1,0 +1,39 @@
+"""An answer in a protocol of its own: each event mended for the provider's library, and what it says beside words."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from assistant.models.wire.answer_facts import AnswerFacts
+from assistant.text.json_values import JsonObject
+
+
+class NativeEvents(ABC):
+    """Feed it the values of one answer in their order; what comes out is what the library reads.
+
+    `has_begun` is True once the provider has said something of the answer itself. `STATUS_OF_CODE`: the HTTP status of
+    an error that comes in the middle of an answer, by the provider's word for it.
+    """
+
+    STATUS_OF_CODE: ClassVar[Mapping[str, int]] = {}
+
+    def __init__(self, facts: AnswerFacts) -> None:
+        self.facts = facts
+        self.has_begun = False
+
+    @abstractmethod
+    def feed(self, value: JsonObject) -> list[JsonObject]:
+        """The values that the library is to get for this one."""
+
+    def encode(self, value: JsonObject) -> bytes:
+        """A value as it stands in the stream."""
+        return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def count(value: Mapping[str, object], *names: str) -> int:
+    """The first of the fields that is a number of tokens; 0 where none is."""
+    found = (value.get(name) for name in names)
+    return next((number for number in found if isinstance(number, int) and number > 0), 0)

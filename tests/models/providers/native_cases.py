@@ -1,0 +1,80 @@
+"""The providers with a protocol of their own: the strict server of each, and the model that speaks to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agentscope.model import ChatResponse
+
+from assistant.messages.blocks import Block, Msg, block_text
+from assistant.models.known_providers import NativeName
+from assistant.models.providers.anthropic_model import AnthropicModel
+from assistant.models.providers.native_model import NativeModel
+from tests.fakes.anthropic_server import AnthropicServer
+from tests.fakes.native_server import NativeServer
+from tests.fakes.wire import Reply
+
+SCHEMA: dict[str, object] = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Add two numbers.",
+        "parameters": {
+            "type": "object",
+            "properties": {"first": {"type": "integer"}, "second": {"type": "integer"}},
+            "required": ["first", "second"],
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCase:
+    """One provider."""
+
+    name: NativeName
+    server: Callable[..., NativeServer]
+    model: Callable[[str, str, str, int, int], NativeModel]
+    quota_status: int = 402
+    quota_words: str = ""
+    has_key: bool = True
+    shows_thoughts: bool = True
+    returns_thoughts: bool = True
+    takes_pictures: bool = True
+    reads_cache: bool = True
+
+    def serve(self, *replies: Reply, **options: object) -> NativeServer:
+        """Its server with a script."""
+        return self.server(*replies, **options)
+
+    @asynccontextmanager
+    async def connect(
+        self, server: NativeServer, *, key: str | None = None, max_reply_tokens: int = 16_000
+    ) -> AsyncGenerator[NativeModel]:
+        """Its model, with the key of the server where no other is given."""
+        key = server.key if key is None else key
+        model = self.model(server.MODEL, server.address, key, server.window_tokens, max_reply_tokens)
+        try:
+            yield model
+        finally:
+            await model.close()
+
+
+_NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
+CASES = (NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),)
+
+
+async def all_chunks(
+    model: NativeModel, messages: list[Msg], tools: list[dict[str, object]] | None = None
+) -> list[ChatResponse]:
+    """Every chunk of an answer; the last holds it whole."""
+    stream = await model(messages, tools)
+    assert not isinstance(stream, ChatResponse)
+    return [chunk async for chunk in stream]
+
+
+def shown(blocks: list[Block]) -> list[tuple[str, str]]:
+    """Kind and text of each block."""
+    return [(block.type, block_text(block)) for block in blocks]
