@@ -19,6 +19,7 @@ PalimpsestError                 shown to the person in one line
 ├── OutputLimitError            the provider cut the answer at the model's output limit
 ├── CompactionError             a compaction or its undo is not possible, with the reason
 ├── IndexingError               the search index cannot be used
+│   └── StoreAwayError          the server that keeps the vectors cannot be reached
 └── TranscriptError             another agent's session file cannot be read or written
     ├── SessionBusyError        its own agent is writing to it
     └── DiaryError              the diary could not be written
@@ -149,6 +150,10 @@ class CompactionError(PalimpsestError):
 
 class IndexingError(PalimpsestError):
     """The search index cannot be used."""
+
+
+class StoreAwayError(IndexingError):
+    """The server that keeps the vectors cannot be reached; what it holds is not damaged by that."""
 
 
 class TranscriptError(PalimpsestError):

@@ -1,6 +1,7 @@
 """How fast memory search is, how soon a save is found, and what the index costs in disk, memory and idle time.
 
-Run: python -m benchmarks.index [--small] [--json]. `--small` leaves out the 100,000 chunks, which take minutes to make.
+Run: python -m benchmarks.index [--small | --stores] [--json]. `--small` leaves out the 100,000 chunks, which take
+minutes to make; `--stores` measures a search over 10,000 chunks in every store of vectors, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
 import psutil
 
+from assistant.config.settings import StoreBackend
 from assistant.index.memory_index import IndexSettings, MemoryIndex
-from assistant.index.vectors.chroma import Backend
 from assistant.index.vectors.embeddings import Embedder, OfflineEmbedder, Vectors, normalised
+from assistant.index.vectors.stores import SERVERS
 from benchmarks.figures import Figure, report
+from tests.index.vectors.sites import RUN_ON, Servers
 
 SAVES = 40
 SEARCHES = 200
@@ -93,10 +96,10 @@ class Prose:
 
 @asynccontextmanager
 async def opened(
-    root: Path, embedder: Embedder, backend: Backend = "auto", is_watching: bool = False
-) -> AsyncIterator[MemoryIndex]:
+    root: Path, embedder: Embedder, backend: StoreBackend = "auto", url: str = "", is_watching: bool = False
+) -> AsyncGenerator[MemoryIndex]:
     """An index in step with its files."""
-    settings = IndexSettings(root, backend=backend, is_watching=is_watching)
+    settings = IndexSettings(root, backend, url, is_watching=is_watching)
     async with MemoryIndex(settings, embedder, lambda path: (), lambda: dt.datetime.now(dt.UTC)) as index:
         await index.sync()
         yield index
@@ -125,12 +128,14 @@ async def measure_saves(root: Path) -> list[Figure]:
     ]
 
 
-async def measure_search(root: Path, chunks: int, backend: Backend, limit_ms: float) -> list[Figure]:
+async def measure_search(
+    root: Path, chunks: int, backend: StoreBackend, limit_ms: float, url: str = ""
+) -> list[Figure]:
     """Hybrid search over so many chunks."""
     prose = Prose()
     write_notes(root, prose, chunks // CHUNKS_A_FILE, CHUNKS_A_FILE)
     questions = [prose.question() for _ in range(SEARCHES)]
-    async with opened(root, SyntheticEmbedder(), backend) as index:
+    async with opened(root, SyntheticEmbedder(), backend, url) as index:
         status = index.status()
         await index.search(questions[0])
         times: list[float] = []
@@ -151,7 +156,7 @@ async def measure_search(root: Path, chunks: int, backend: Backend, limit_ms: fl
     ]
 
 
-async def measure_rewrites(root: Path, backend: Backend) -> list[Figure]:
+async def measure_rewrites(root: Path, backend: StoreBackend) -> list[Figure]:
     """A note that is rewritten a thousand times, sometimes longer, sometimes shorter."""
     prose = Prose()
     write_notes(root, prose, 50, 4)
@@ -258,11 +263,28 @@ async def measure(folder: Path, is_small: bool) -> list[Figure]:
     return figures + await measure_idle(folder / "idle")
 
 
+async def measure_stores(folder: Path) -> list[Figure]:
+    """The same search in every store, each server on this machine."""
+    figures: list[Figure] = []
+    servers = Servers()
+    try:
+        for backend in RUN_ON:
+            url = servers.address(backend) if backend in SERVERS else ""
+            figures += await measure_search(folder / backend, 10_000, backend, 50 if url else 15, url)
+    finally:
+        servers.close()
+    return figures
+
+
 def main() -> int:
     """Measure and print."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    with tempfile.TemporaryDirectory() as folder:
-        return report(asyncio.run(measure(Path(folder), "--small" in sys.argv[1:])))
+    options = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return report(
+            asyncio.run(measure_stores(folder) if "--stores" in options else measure(folder, "--small" in options))
+        )
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ FENCES = {
     "gradio": ("assistant/ui/",),
     "gradio_client": ("assistant/ui/",),
     "chromadb": ("assistant/index/vectors/chroma.py",),
+    "psycopg": ("assistant/index/vectors/postgres.py",),
 }
 
 # They take values and return values: time, chance and the machine come in as arguments.

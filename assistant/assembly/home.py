@@ -154,7 +154,9 @@ def open_index(settings: Settings, store: Store, *, is_owner: bool) -> MemoryInd
         )
     )
     return MemoryIndex(
-        IndexSettings(settings.home, settings.memory_store_backend, settings.memory_store_url, is_owner),
+        IndexSettings(
+            settings.home, settings.memory_store_backend, settings.memory_store_url.get_secret_value(), is_owner
+        ),
         embedder,
         read_dialog,
         store.clock.now,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dotenv import dotenv_values
 from pydantic import SecretStr
@@ -49,6 +49,8 @@ class KeySource:
             value: object = getattr(self._settings, name)
             if name == "users":
                 yield from (account.password_hash for account in self._settings.accounts)
+            elif name == "memory_store_url":
+                yield from _passwords(self._settings.memory_store_url.get_secret_value())
             elif isinstance(value, SecretStr):
                 yield value.get_secret_value()
 
@@ -89,12 +91,14 @@ def _named(values: dict[str, str]) -> Iterator[str]:
 
 
 def _passwords(address: str) -> Iterator[str]:
-    """The password in an address, such as that of a proxy."""
+    """The password in an address, such as that of a proxy or, among its parameters, of a database."""
     try:
-        password = urlsplit(address).password
+        parts = urlsplit(address)
+        password = parts.password
     except ValueError:
         return
     yield from {password, unquote(password)} if password else ()
+    yield from (value for name, value in parse_qsl(parts.query) if names_a_key(name))
 
 
 def _current_folder() -> list[Path]:

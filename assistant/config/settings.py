@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -29,6 +29,13 @@ _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
 Provider = Literal["auto", "dashscope", "openai", "anthropic", "offline"]
 Switch = Literal["on", "off"]
+StoreBackend = Literal["auto", "chroma", "chroma-server", "local", "pgvector"]
+
+# How the address of each server begins that keeps vectors, and an example.
+_STORE_SCHEMES: dict[StoreBackend, tuple[tuple[str, ...], str]] = {
+    "chroma-server": (("http", "https"), "http://127.0.0.1:8000"),
+    "pgvector": (("postgresql", "postgres"), "postgresql://name:password@127.0.0.1:5432/database"),
+}
 
 
 # Blanks of every kind, quotes, and the marks of a byte order or of no width.
@@ -110,12 +117,10 @@ class Settings(BaseSettings):
     """Key for the embedding server; empty: that of the provider."""
     embedding_dimensions: int | None = Field(None, ge=1)
     """Length of a vector; None: what the embedding model gives."""
-    memory_store_backend: Literal["auto", "chroma", "chroma-server", "local"] = Field(
-        "auto", validation_alias="MEMORY_STORE_BACKEND"
-    )
+    memory_store_backend: StoreBackend = Field("auto", validation_alias="MEMORY_STORE_BACKEND")
     """Where vectors live; `auto`: local on Windows, else chroma."""
-    memory_store_url: str = Field("", validation_alias="MEMORY_STORE_URL")
-    """Address of the server for `chroma-server`."""
+    memory_store_url: SecretStr = Field(SecretStr(""), validation_alias="MEMORY_STORE_URL", validate_default=True)
+    """Address of the server that keeps vectors; it may hold a password."""
 
     language: Literal["auto", "en", "zh"] = "auto"
     """Language of prompts and of the program; `auto`: prompts in that of the conversation, the program in English."""
@@ -169,7 +174,7 @@ class Settings(BaseSettings):
                 raise ValueError(say("settings", "letter_in_key", place=place, name=name))
         return SecretStr(text)
 
-    @field_validator("base_url", "embedding_base_url", "memory_store_url")
+    @field_validator("base_url", "embedding_base_url")
     @classmethod
     def _must_be_an_address(cls, address: str) -> str:
         try:
@@ -185,6 +190,26 @@ class Settings(BaseSettings):
         if parts.username or parts.password:
             raise ValueError(say("settings", "key_in_address"))
         return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+
+    @field_validator("memory_store_url")
+    @classmethod
+    def _must_fit_the_store(cls, address: SecretStr, info: ValidationInfo) -> SecretStr:
+        backend: StoreBackend = info.data.get("memory_store_backend", "auto")
+        if backend not in _STORE_SCHEMES:
+            return address
+        schemes, example = _STORE_SCHEMES[backend]
+        text = address.get_secret_value()
+        if not text:
+            raise ValueError(say("settings", "store_address_needed", backend=backend, example=example))
+        try:
+            parts = urlsplit(text)
+            # The port is read on demand, and raises only then.
+            is_possible = parts.scheme in schemes and (parts.port is None or bool(parts.hostname))
+        except ValueError:
+            is_possible = False
+        if not is_possible or any(letter.isspace() or not letter.isprintable() for letter in text):
+            raise ValueError(say("settings", "no_store_address", backend=backend, example=example))
+        return SecretStr(text.rstrip("/"))
 
     @field_validator("timezone")
     @classmethod
@@ -368,11 +393,10 @@ def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     first = error.errors()[0]
     variable = _variable(str(first["loc"][0]), set_names)
     # An address may hold a password.
-    shown = (
-        say("settings", "hidden")
-        if "KEY" in variable or variable == f"{PREFIX}USERS" or "@" in str(first["input"])
-        else repr(first["input"])
-    )
+    value: object = first["input"]
+    text = value.get_secret_value() if isinstance(value, SecretStr) else value
+    is_secret = "KEY" in variable or variable in (f"{PREFIX}USERS", "MEMORY_STORE_URL") or "@" in str(text)
+    shown = say("settings", "hidden") if text and is_secret else repr(text)
     return SettingsError(variable, say("settings", "not_possible", shown=shown, reason=_reason(first)))
 
 

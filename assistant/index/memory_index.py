@@ -7,11 +7,12 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Self
 
 from assistant.config.prompts import language_of
+from assistant.config.settings import StoreBackend
 from assistant.config.words import say, spoken_language
 from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
@@ -38,10 +39,10 @@ from assistant.index.sync import ReadDialog, Synchroniser
 from assistant.index.text.full_text import FullText, open_full_text
 from assistant.index.upkeep import Upkeep
 from assistant.index.vectors.calibration import DEFAULT_SCORE, Calibration, MatchSignals
-from assistant.index.vectors.chroma import Backend, open_store
 from assistant.index.vectors.embeddings import Embedder
 from assistant.index.vectors.meaning import Meaning, NearChunks
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
+from assistant.index.vectors.stores import SERVERS, open_store
 from assistant.text.line_ends import split_lines
 
 Mode = Literal["hybrid", "text", "off"]
@@ -65,9 +66,9 @@ class IndexSettings:
 
     root: Path
     """The home."""
-    backend: Backend = "auto"
-    server_url: str = ""
-    """Address of a Chroma server, for `chroma-server`."""
+    backend: StoreBackend = "auto"
+    server_url: str = field(default="", repr=False)
+    """Address of the server that keeps vectors, with its password; empty where they live in the home."""
     is_owner: bool = True
     """False in a process that does not own the home: it searches the words that are indexed and changes nothing."""
     is_watching: bool = True
@@ -267,14 +268,21 @@ class MemoryIndex:
         self._is_purging = True
         try:
             await self.sync()
-            is_on_server = self._settings.backend == "chroma-server" and self._meaning is not None
-            if is_on_server and not self._upkeep.is_meaning_open:
-                notice = self._upkeep.vector_notice
-                reason = notice.text(spoken_language()) if notice else say("index", "vector_server_away")
-                raise IndexingError(reason)
+            self._require_server()
             await self._upkeep.purge()
+            self._require_server()
         finally:
             self._is_purging = False
+
+    def _require_server(self) -> None:
+        """Raises `IndexingError` where vectors stand on a server that could not be reached last."""
+        upkeep = self._upkeep
+        if upkeep is None or self._meaning is None or self._settings.backend not in SERVERS:
+            return
+        if notice := upkeep.vector_notice:
+            raise IndexingError(notice.text(spoken_language()))
+        if not upkeep.is_meaning_open:
+            raise IndexingError(say("index", "vector_server_away"))
 
     async def _search(self, query: str, wanted: WantedHits, patience_seconds: float) -> SearchAnswer:
         # A server may be asked for its vector.
@@ -332,6 +340,10 @@ class MemoryIndex:
                 await self._upkeep.is_meaning_settled.wait()
                 if notice := self._vector_notice():
                     notices.append(notice)
+                if self._upkeep.vector_notice:
+                    # What failed may be back: it is tried beside the search, which need not wait for it.
+                    self._look()
+                    return None
                 if self._meaning is None or not self._upkeep.is_meaning_open:
                     return None
                 return await self._meaning.nearest(question.text, CANDIDATES)

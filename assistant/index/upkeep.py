@@ -13,8 +13,8 @@ from assistant.errors import IndexingError
 from assistant.index.search_notices import SearchNotice, not_indexed, task_failed, words_for_now
 from assistant.index.sync import Synchroniser, SyncResult
 from assistant.index.text.full_text import FullText
-from assistant.index.vectors.chroma import remove_vector_files
 from assistant.index.vectors.meaning import Meaning
+from assistant.index.vectors.stores import remove_vector_files
 from assistant.index.watcher import keep_going, watch_home
 
 logger = logging.getLogger(__name__)

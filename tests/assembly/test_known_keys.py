@@ -39,6 +39,13 @@ def test_keys_are_known_from_everywhere_and_other_values_are_left(home: Path, mo
         assert known.mask(value) == value
 
 
+def test_the_password_of_a_store_is_known_wherever_it_stands_in_the_address(home: Path) -> None:
+    address = "postgresql://ada:store%2Dpass-1@db.example/memory?sslpassword=store-pass-2"
+    source = KeySource(home_settings(home, memory_store_backend="pgvector", memory_store_url=address))
+    assert source.values() >= {"store%2Dpass-1", "store-pass-1", "store-pass-2"}
+    assert address not in source.values()
+
+
 def test_a_key_that_comes_into_a_file_is_known_from_then_on(home: Path) -> None:
     home.mkdir(parents=True)
     known = KnownSecrets(KeySource(home_settings(home)).values)

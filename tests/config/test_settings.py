@@ -95,7 +95,7 @@ def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch)
             "MEMORY_STORE_BACKEND",
             "other",
             "MEMORY_STORE_BACKEND: 'other' is not possible: "
-            "Input should be 'auto', 'chroma', 'chroma-server' or 'local'.",
+            "Input should be 'auto', 'chroma', 'chroma-server', 'local' or 'pgvector'.",
         ),
         (
             "PALIMPSEST_MEMORY_COMPACT_RATIO",
@@ -145,6 +145,39 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(monkeypatch: pytes
     with pytest.raises(SettingsError) as caught:
         load_settings()
     assert KEY not in str(caught.value)
+
+
+def test_a_store_on_a_server_has_its_address_and_hides_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_STORE_BACKEND", "pgvector")
+    monkeypatch.setenv("MEMORY_STORE_URL", f"postgresql://me:{KEY}@127.0.0.1:5432/memory")
+    settings = load_settings()
+    assert settings.memory_store_url.get_secret_value() == f"postgresql://me:{KEY}@127.0.0.1:5432/memory"
+    assert KEY not in f"{settings!r} {settings} {settings.model_dump()}"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown", "reason"),
+    [
+        ("", "''", "MEMORY_STORE_BACKEND=pgvector needs an address"),
+        (f"http://me:{KEY}@127.0.0.1:5432/memory", "(hidden)", "not an address for MEMORY_STORE_BACKEND=pgvector"),
+        (
+            f"postgresql://127.0.0.1:x/memory?password={KEY}",
+            "(hidden)",
+            "not an address for MEMORY_STORE_BACKEND=pgvector",
+        ),
+        (f"postgresql://me:{KEY} @127.0.0.1/memory", "(hidden)", "not an address for MEMORY_STORE_BACKEND=pgvector"),
+    ],
+    ids=["none", "of another kind", "port", "blank"],
+)
+def test_an_address_that_does_not_fit_the_store_is_told_with_an_example(
+    address: str, shown: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_STORE_BACKEND", "pgvector")
+    monkeypatch.setenv("MEMORY_STORE_URL", address)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    example = "such as postgresql://name:password@127.0.0.1:5432/database"
+    assert str(caught.value) == f"MEMORY_STORE_URL: {shown} is not possible: {reason}, {example}."
 
 
 def test_a_space_is_told_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:

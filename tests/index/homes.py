@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from assistant.config.settings import StoreBackend
 from assistant.index.chunker import JournalText
 from assistant.index.memory_index import IndexSettings, MemoryIndex, SearchAnswer
-from assistant.index.vectors.chroma import Backend
 from assistant.index.vectors.embeddings import Embedder
 
 NOW = dt.datetime(2026, 11, 30, 9, tzinfo=dt.UTC)
@@ -28,7 +28,7 @@ async def opened(
     root: Path,
     embedder: Embedder | None = None,
     *,
-    backend: Backend = "local",
+    backend: StoreBackend = "local",
     server_url: str = "",
     is_owner: bool = True,
     is_watching: bool = False,

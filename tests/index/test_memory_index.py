@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from assistant.config.settings import StoreBackend
 from assistant.index.chunker import JournalText
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.index.packing import Room
 from assistant.index.quotes import Quote
 from assistant.index.search_notices import LATE, NO_EMBEDDER, NO_INDEX, NOT_OWNER
-from assistant.index.vectors.chroma import Backend
 from assistant.index.vectors.embeddings import OfflineEmbedder, Vectors
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, places, write
@@ -237,7 +237,7 @@ async def test_another_model_makes_vectors_of_its_own_and_uses_none_of_the_old(h
 
 
 @pytest.mark.parametrize("backend", ["local", "chroma"])
-async def test_a_lost_or_damaged_index_comes_back_from_the_files(home: Path, backend: Backend) -> None:
+async def test_a_lost_or_damaged_index_comes_back_from_the_files(home: Path, backend: StoreBackend) -> None:
     for number in range(20):
         write(home, f"memory/{number}.md", f"note about subject{number}")
     embedder = HashEmbedder()

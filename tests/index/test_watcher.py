@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from assistant.config.settings import StoreBackend
 from assistant.index.memory_index import MemoryIndex
-from assistant.index.vectors.chroma import Backend
 from tests.fakes.children import started
 from tests.index.fakes import HashEmbedder
 from tests.index.homes import opened, places, write
@@ -132,11 +132,11 @@ async def test_a_change_in_the_middle_of_a_character_is_read_once_it_is_whole(ho
         assert index.status().notices == ("Searching by words alone: no embedder is set.",)
 
 
-def _index_for_ever(home: Path, backend: Backend, told: Connection) -> None:
+def _index_for_ever(home: Path, backend: StoreBackend, told: Connection) -> None:
     asyncio.run(_sync_for_ever(home, backend, told))
 
 
-async def _sync_for_ever(home: Path, backend: Backend, told: Connection) -> None:
+async def _sync_for_ever(home: Path, backend: StoreBackend, told: Connection) -> None:
     told.send("begun")
     async with opened(home, HashEmbedder(), backend=backend) as index:
         told.send("open")
@@ -144,7 +144,7 @@ async def _sync_for_ever(home: Path, backend: Backend, told: Connection) -> None
             await index.sync()
 
 
-def kill_while_indexing(home: Path, backend: Backend, round_number: int) -> None:
+def kill_while_indexing(home: Path, backend: StoreBackend, round_number: int) -> None:
     """Start a program, change files under it and kill it; the first one in the middle of its first look."""
     ours, theirs = multiprocessing.Pipe()
     child = started(_index_for_ever, home, backend, theirs)
@@ -161,7 +161,7 @@ def kill_while_indexing(home: Path, backend: Backend, round_number: int) -> None
 
 
 @pytest.mark.parametrize("backend", ["local", "chroma"])
-def test_killed_while_indexing_the_index_agrees_after_the_restart(home: Path, backend: Backend) -> None:
+def test_killed_while_indexing_the_index_agrees_after_the_restart(home: Path, backend: StoreBackend) -> None:
     for number in range(300):
         write(home, f"memory/{number}.md", f"note about subject{number}")
     for round_number in range(3):
@@ -169,7 +169,7 @@ def test_killed_while_indexing_the_index_agrees_after_the_restart(home: Path, ba
     asyncio.run(_check_after_restart(home, backend))
 
 
-async def _check_after_restart(home: Path, backend: Backend) -> None:
+async def _check_after_restart(home: Path, backend: StoreBackend) -> None:
     async with opened(home, HashEmbedder(), backend=backend) as index:
         status = index.status()
         assert (status.files, status.chunks, status.pending, status.mode) == (297, 297, 0, "hybrid")

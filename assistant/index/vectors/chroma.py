@@ -1,17 +1,14 @@
-"""Where vectors live: Chroma embedded, a Chroma server, or an exact scan in this process."""
+"""Vectors in Chroma: in this process, or on a Chroma server."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import secrets
 import shutil
-import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,63 +17,30 @@ import numpy.typing as npt
 
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
-from assistant.errors import IndexingError, SettingsError
-from assistant.index.text.databases import remove_database
-from assistant.index.vectors.local import LocalStore
-from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace, VectorStore
-from assistant.storage.atomic_io import replace_text
+from assistant.errors import IndexingError, StoreAwayError
+from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from chromadb.config import Settings as ChromaSettings
 
-Backend = Literal["auto", "chroma", "chroma-server", "local"]
-BACKENDS: tuple[Backend, ...] = ("auto", "chroma", "chroma-server", "local")
-
 # Wide enough that the 200 nearest which the fusion looks at are nearly all the true ones.
 _EF_SEARCH = 200
 _IN_ONE_CALL = 1_000
+# Chroma itself waits for ever.
+_ANSWER_SECONDS = 30.0
 
 
-def open_store(
-    backend: Backend, folder: Path, space: VectorSpace, server_url: str = "", is_fresh: bool = False
-) -> VectorStore:
-    """The store of `backend`; `auto` is Chroma, or `local` on Windows and where Chroma is not installed.
-
-    `is_fresh` puts away what is there, for a store that turned out to be damaged.
-    """
-    match _resolved(backend):
-        case "local":
-            store: VectorStore = LocalStore(folder / "vectors.sqlite", space)
-        case "chroma-server":
-            if not server_url:
-                raise SettingsError("MEMORY_STORE_URL", say("index", "url_needed"))
-            store = ChromaStore(lambda: _connect_server(server_url), space, _home_mark(folder))
-        case _:
-            generation = _generation(folder / "chroma", is_fresh)
-            return ChromaStore(lambda: _open_client(generation), space)
-    if is_fresh:
-        store.clear()
-    return store
+def open_in_folder(folder: Path, space: VectorSpace, is_fresh: bool) -> ChromaStore:
+    """Chroma in this process; `is_fresh` begins with an empty folder."""
+    generation = _generation(folder, is_fresh)
+    return ChromaStore(lambda: _open_client(generation), space)
 
 
-def _resolved(backend: Backend) -> Backend:
-    if backend not in BACKENDS:
-        raise SettingsError(
-            "MEMORY_STORE_BACKEND", say("index", "no_backend", backend=backend, names=", ".join(BACKENDS))
-        )
-    if backend != "auto":
-        return backend
-    is_local = sys.platform == "win32" or importlib.util.find_spec("chromadb") is None
-    return "local" if is_local else "chroma"
-
-
-def remove_vector_files(folder: Path) -> None:
-    """Delete all vectors in the index folder and their cache; they can be made again."""
-    shutil.rmtree(folder / "chroma", ignore_errors=True)
-    for name in ("vectors.sqlite", "embeddings.sqlite"):
-        remove_database(folder / name)
+def open_on_server(url: str, space: VectorSpace, owner: str) -> ChromaStore:
+    """The collection of `owner` on a Chroma server."""
+    return ChromaStore(lambda: _connect_server(url), space, owner)
 
 
 class ChromaStore:
@@ -180,14 +144,6 @@ def _generation(folder: Path, is_fresh: bool) -> Path:
     return folder / str(wanted)
 
 
-def _home_mark(folder: Path) -> str:
-    """An id that distinguishes this home from others on one server; made once."""
-    path = folder / "home_mark"
-    if not path.exists():
-        replace_text(path, secrets.token_hex(8))
-    return path.read_text(encoding="utf-8").strip()
-
-
 def _open_client(folder: Path) -> ClientAPI:
     chromadb, settings = _load_chroma()
     folder.mkdir(parents=True, exist_ok=True)
@@ -199,22 +155,31 @@ def _connect_server(url: str) -> ClientAPI:
     address = urlsplit(url if "//" in url else f"http://{url}")
     is_encrypted = address.scheme == "https"
     port = address.port or (443 if is_encrypted else 8000)
-    return chromadb.HttpClient(address.hostname or "", port, ssl=is_encrypted, settings=settings)
+    client = chromadb.HttpClient(address.hostname or "", port, ssl=is_encrypted, settings=settings)
+    for session in _sessions(client):
+        session.timeout = _ANSWER_SECONDS
+    return client
 
 
 def _close_client(client: ClientAPI) -> None:
+    # Closing the client leaves the connections of its two sessions open; no other client shares them.
+    from chromadb.api.client import Client  # noqa: PLC0415
+
+    sessions = _sessions(client)
+    if isinstance(client, Client):
+        client.close()
+    for session in sessions:
+        session.close()
+
+
+def _sessions(client: ClientAPI) -> list[httpx.Client]:
+    """Those that a client has with its server; none where Chroma runs in this process."""
     from chromadb.api.client import AdminClient, Client  # noqa: PLC0415
     from chromadb.api.fastapi import FastAPI  # noqa: PLC0415
 
-    if not isinstance(client, Client):
-        return
-    # Closing the client leaves the connections of its two sessions open; no other client shares them.
-    admin = client._admin_client  # pyright: ignore[reportPrivateUsage]
+    admin = client._admin_client if isinstance(client, Client) else None  # pyright: ignore[reportPrivateUsage]
     servers = [one._server for one in (client, admin) if isinstance(one, Client | AdminClient)]  # pyright: ignore[reportPrivateUsage]
-    client.close()
-    for server in servers:
-        if isinstance(server, FastAPI):
-            server._session.close()  # pyright: ignore[reportPrivateUsage]
+    return [server._session for server in servers if isinstance(server, FastAPI)]  # pyright: ignore[reportPrivateUsage]
 
 
 def _load_chroma() -> tuple[ModuleType, ChromaSettings]:
@@ -236,5 +201,7 @@ def _as_indexing_errors() -> Generator[None]:
         raise IndexingError(say("index", "no_chroma", reason=plain_reason(error))) from None
     try:
         yield
+    except (httpx.TransportError, ConnectionError) as error:
+        raise StoreAwayError(say("index", "store_away", reason=plain_reason(error))) from None
     except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, KeyError) as error:
         raise IndexingError(say("index", "store_unusable", reason=plain_reason(error))) from None

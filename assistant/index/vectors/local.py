@@ -45,6 +45,10 @@ class LocalStore:
 
     def put(self, records: Sequence[VectorRecord]) -> None:
         """Add vectors, in place of those with the same keys."""
+        dimensions = self._space.dimensions
+        if other := next((r.vector.shape for r in records if r.vector.shape != (dimensions,)), None):
+            name = self._space.model
+            raise IndexingError(say("index", "wrong_size", name=name, shape=other[0], dimensions=dimensions))
         rows = [(self._space.collection_name, r.key, r.digest, r.vector.tobytes()) for r in records]
         self._write("INSERT OR REPLACE INTO vectors (space, key, digest, vector) VALUES (?, ?, ?, ?)", rows)
         with self._lock:

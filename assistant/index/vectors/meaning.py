@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assistant.config.words import say
-from assistant.errors import IndexingError
+from assistant.errors import IndexingError, StoreAwayError
 from assistant.index.chunker import CHUNKER_VERSION
 from assistant.index.text.chunk_rows import PendingChunk, VectorFacts
 from assistant.index.text.full_text import FullText
@@ -76,7 +76,7 @@ class Meaning:
         self._cache_path = cache_path
         self._cache: EmbeddingCache | None = None
         self._store: VectorStore | None = None
-        self._is_store_damaged = False
+        self._is_store_damaged = self._is_store_away = False
         self._calibration = embedder.calibration
         self._centring: Centring | None = None
         self._last_question: _AskedQuestion | None = None
@@ -124,13 +124,19 @@ class Meaning:
     async def fill(self, should_stop: Callable[[], bool]) -> None:
         """Delete vectors of removed chunks and make those that are missing, newest chunks first.
 
-        A store that fails is begun again once. Raises `IndexingError` when the embedder or a new store fails; what was
-        made until then is kept.
+        A store that fails is begun again once; one whose server was away is asked what it still has. Raises
+        `IndexingError` when the embedder or a new store fails, `StoreAwayError` while the server is away; what was made
+        until then is kept.
         """
         if self._is_store_damaged:
             await asyncio.to_thread(self._begin_anew)
+        elif self._is_store_away:
+            # What was put and removed last may have come to the server or not.
+            await asyncio.to_thread(self._compare)
         try:
             await self._fill_all(should_stop)
+        except StoreAwayError:
+            raise
         except IndexingError:
             if not self._is_store_damaged:
                 raise
@@ -180,12 +186,20 @@ class Meaning:
         # Open already where an earlier attempt got no further than this.
         self.close_files()
         self._cache = EmbeddingCache(self._cache_path)
+        self._compare()
+
+    def _compare(self) -> None:
+        """Open the store and note which chunks have their vector in it, which have none, and which vectors no chunk."""
+        self._close_store()
         try:
             self._store = self._open_store(self._space, False)
             there = self._store.digests()
+        except StoreAwayError:
+            raise
         except IndexingError:
             self._begin_anew()
             return
+        self._is_store_away = False
         wanted = self._full_text.vector_digests()
         missing = [key for key, digest in wanted.items() if there.get(key) != digest]
         with self._full_text.changing() as changes:
@@ -195,22 +209,24 @@ class Meaning:
             changes.remove_keys(key for key in there if key not in wanted)
 
     def _begin_anew(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        self._store = None
+        self._close_store()
         self._store = self._open_store(self._space, True)
-        self._is_store_damaged = False
+        self._is_store_damaged = self._is_store_away = False
         with self._full_text.changing() as changes:
             changes.begin_space(self._space.collection_name)
             changes.mark_all_pending()
 
     def close_files(self) -> None:
         """Close store and cache; the embedder stays open."""
-        store, self._store, cache, self._cache = self._store, None, self._cache, None
-        if store is not None:
-            store.close()
+        self._close_store()
+        cache, self._cache = self._cache, None
         if cache is not None:
             cache.close()
+
+    def _close_store(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
 
     async def _fill_all(self, should_stop: Callable[[], bool]) -> None:
         await asyncio.to_thread(self._delete_removed)
@@ -308,10 +324,13 @@ class Meaning:
 
     @contextmanager
     def _using_store(self) -> Generator[VectorStore]:
-        """Remembers that the store failed, so that the next `fill` creates it again."""
+        """Remembers that the store failed, so that the next `fill` creates it again or returns to it."""
         store = _opened(self._store)
         try:
             yield store
+        except StoreAwayError:
+            self._is_store_away = True
+            raise
         except IndexingError:
             self._is_store_damaged = True
             raise

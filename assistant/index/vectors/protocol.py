@@ -44,7 +44,10 @@ class Neighbour:
 
 
 class VectorStore(Protocol):
-    """Vectors of one space by chunk key. Every method raises `IndexingError` when the store cannot be used."""
+    """Vectors of one space by chunk key, each of length 1 and as long as the space says.
+
+    Every method raises `IndexingError` when the store cannot be used, and `StoreAwayError` while its server is away.
+    """
 
     def digests(self) -> dict[str, str]:
         """Key and digest of every vector, once it is sure that a search can find each of them."""
@@ -59,7 +62,7 @@ class VectorStore(Protocol):
         ...
 
     def nearest(self, vector: npt.NDArray[np.float32], count: int) -> list[Neighbour]:
-        """The `count` nearest chunks, nearest first."""
+        """The `count` nearest chunks of this home and space, nearest first."""
         ...
 
     def clear(self) -> None:
