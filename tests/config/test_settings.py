@@ -16,7 +16,7 @@ from assistant.errors import SettingsError
 
 KEY = "sk-0123456789abcdef"
 KEY_FIELDS = [
-    name for name, field in Settings.model_fields.items() if field.annotation is SecretStr and name != "users"
+    name for name, field in Settings.model_fields.items() if field.annotation is SecretStr and name.endswith("_key")
 ]
 KEY_VARIABLES = [variable for field in KEY_FIELDS for variable in variable_names(field)]
 
