@@ -367,7 +367,7 @@ async def _retire_daily(assistant: Assistant) -> None:
     while True:
         days = assistant.policy.retention_days
         try:
-            pinned = await asyncio.to_thread(store.sessions.pinned_artifacts)
+            pinned = store.sessions.pinned_artifacts
             await asyncio.to_thread(store.artifacts.remove_expired, days, pinned, store.clock.now())
         except OSError as error:
             log.warning("old tool results could not be removed: %s", error)

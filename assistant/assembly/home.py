@@ -93,6 +93,8 @@ async def open_home(settings: Settings, address: str = "", *, may_be_owned: bool
             other_owner = error
         if other_owner is None:
             await asyncio.to_thread(_sweep, store)
+        # The first time this reads every day file, and nobody can be served meanwhile.
+        await asyncio.to_thread(store.sessions.read_on)
         is_pending = other_owner is None and store.forget_files.is_pending
         is_index_left = is_pending and await asyncio.to_thread(_finish_forget, store)
         index = await stack.enter_async_context(open_index(settings, store, is_owner=other_owner is None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -61,16 +62,21 @@ class Artifacts:
         """Delete the full text, if it is there."""
         self.path(artifact_id).unlink(missing_ok=True)
 
-    def remove_expired(self, days: int, keep: set[str], now: datetime) -> int:
-        """Delete what was last written more than `days` ago and is not in `keep`; returns how many. 0 days: none."""
+    def remove_expired(self, days: int, pinned: Callable[[], set[str]], now: datetime) -> int:
+        """Delete what was last written more than `days` ago and is not `pinned`; returns how many. 0 days: none.
+
+        `pinned` may read every conversation, so it is asked only where something is that old.
+        """
         if days <= 0:
             return 0
         oldest = (now - timedelta(days=days)).timestamp()
-        expired = [
+        old = [
             path
             for path in self._folder.glob("*.txt")
-            if _ARTIFACT_ID.fullmatch(path.stem) and path.stem not in keep and path.stat().st_mtime < oldest
+            if _ARTIFACT_ID.fullmatch(path.stem) and path.stat().st_mtime < oldest
         ]
+        kept = pinned() if old else set[str]()
+        expired = [path for path in old if path.stem not in kept]
         for path in expired:
             path.unlink(missing_ok=True)
         return len(expired)

@@ -104,6 +104,11 @@ class Workspace:
         return self.root / "trash"
 
     @property
+    def heads_path(self) -> Path:
+        """What was read of conversations, kept from one start to the next."""
+        return self.root / "index" / "heads.sqlite"
+
+    @property
     def page_folder(self) -> Path:
         """What the page's own library writes while it serves; there only until it ends."""
         return self.root / "page"

@@ -51,8 +51,8 @@ def test_only_what_is_over_its_time_and_not_kept_is_removed(tmp_path: Path) -> N
     foreign.write_text("not ours")
     os.utime(foreign, (0, 0))
 
-    assert artifacts.remove_expired(0, set(), NOW) == 0
-    assert artifacts.remove_expired(30, {kept}, NOW) == 1
+    assert artifacts.remove_expired(0, set, NOW) == 0
+    assert artifacts.remove_expired(30, lambda: {kept}, NOW) == 1
     assert sorted(path.name for path in (tmp_path / "tool_result").iterdir()) == sorted(
         [f"{kept}.txt", f"{new}.txt", "notes.txt"]
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -17,8 +17,8 @@ from pathlib import Path
 from assistant.messages.blocks import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
+from assistant.storage.journal.day_parts import JournalSession
 from assistant.storage.journal.files import (
-    FollowedFiles,
     JournalLine,
     day_file,
     day_files,
@@ -26,7 +26,7 @@ from assistant.storage.journal.files import (
     has_whole_tail,
     read_lines,
 )
-from assistant.storage.journal.listing import JournalList, JournalSession
+from assistant.storage.journal.listing import Day, JournalList
 from assistant.storage.journal.rows import (
     BlockRow,
     DroppedRow,
@@ -53,13 +53,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _SessionKeys:
-    """The keys of one session in the journal, as far as `files` has read, and the day files that have them."""
+    """The keys of one session in the journal, and how far each day file that has rows of it was read for them."""
 
     session_id: str
     start: bytes
-    files: FollowedFiles
+    read_to: dict[Day, int] = field(default_factory=dict[Day, int])
     keys: set[BlockKey] = field(default_factory=set[BlockKey])
-    paths: set[Path] = field(default_factory=set[Path])
 
 
 class Journal:
@@ -74,7 +73,7 @@ class Journal:
         self._known = known
         self._guard = threading.RLock()
         self._sessions: dict[str, _SessionKeys] = {}
-        self._list = JournalList(self._folder)
+        self._list = JournalList(self._folder, workspace.heads_path)
         self._damaged: set[tuple[Path, int]] = set()
 
     @property
@@ -117,15 +116,25 @@ class Journal:
         """
         with self._guard:
             session = self._read_on(session_id)
-            lines = [line for path in sorted(session.paths) for line in read_lines(path)]
+            lines = [line for day in session.read_to for line in read_lines(self._folder / day.name)]
             rows = _oldest_first([(line.path, row) for line in lines if (row := self._row_of(line, session))])
         dropped = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
         return list(_without_repeats(rows, set() if include_dropped else dropped))
 
-    def sessions(self) -> list[JournalSession]:
-        """What the journal knows of each conversation that is not deleted, newest first."""
+    def read_on(self) -> None:
+        """Take in what is new in the day files; the first time that may be a lot."""
         with self._guard:
-            return self._list.sessions()
+            self._list.read_on()
+
+    def knows(self, session_id: str) -> bool:
+        """True when the journal has a block of this conversation, deleted or not."""
+        with self._guard:
+            return self._list.knows(session_id)
+
+    def sessions(self, left_out: Collection[str] = ()) -> list[JournalSession]:
+        """What the journal knows of each conversation that is not deleted, newest first, without those `left_out`."""
+        with self._guard:
+            return self._list.sessions(left_out)
 
     def open_flush_id(self, session_id: str) -> str:
         """The flush for which the conversation gathers what is said; empty where none is due."""
@@ -163,7 +172,9 @@ class Journal:
             for path in files_with_rows(self._folder):
                 if path not in own:
                     _rewrite_file(path, change)
-            return sum(_rewrite_file(path, change) for path in own)
+            changed = sum(_rewrite_file(path, change) for path in own)
+            self._keep_rewritten()
+            return changed
 
     def rewrite_lines(self, change: Callable[[bytes], bytes]) -> None:
         """Put `change(line)` in place of each line, damaged ones too, and cut a torn tail.
@@ -173,12 +184,13 @@ class Journal:
         with self._guard, hold_lock(self._folder / "journal"):
             for path in files_with_rows(self._folder):
                 rewrite_lines(path, change)
+            self._keep_rewritten()
 
     def said_since(self, at: str) -> Iterator[str]:
         """What the person said after that time, in any conversation."""
         with self._guard:
             # A day file is named by the person's date, which may differ from that of `at` by one.
-            paths = [path for path in day_files(self._folder) if path.stem >= _day_before(at)]
+            paths = [self._folder / name for name in self._list.names() if name >= _day_before(at)]
             lines = [line.content for path in paths for line in read_lines(path) if b'"role":"user"' in line.content]
         for row in map(read_row, lines):
             if isinstance(row, BlockRow) and row.role == "user" and instant(row.at) > instant(at):
@@ -213,22 +225,30 @@ class Journal:
             )
             new_rows = list(_without_repeats(missing, set()))
             if new_rows:
-                path = _file_to_append(self._folder, self._now())
+                path = _file_to_append(self._folder, self._list.names(), self._now())
+                self._list.expect_change(path.name)
                 _append(path, [self._known.mask(row_line(row)) for row in new_rows])
         return [written_key(row.key) for row in new_rows if isinstance(row, BlockRow)]
 
     def _read_on(self, session_id: str) -> _SessionKeys:
         session_id = written_text(session_id)
+        days = self._list.days_of(session_id)
         session = self._sessions.get(session_id)
-        if session is None or session.files.were_rewritten():
-            session = _SessionKeys(session_id, line_start(session_id), FollowedFiles(self._folder))
+        if session is None or not session.read_to.keys() <= set(days):
+            session = _SessionKeys(session_id, line_start(session_id))
             self._sessions[session_id] = session
-        for line in session.files.new_lines():
-            if row := self._row_of(line, session):
-                session.paths.add(line.path)
+        for day in days:
+            for line in read_lines(self._folder / day.name, session.read_to.get(day, 0), day.offset):
+                row = self._row_of(line, session)
                 if isinstance(row, BlockRow):
                     session.keys.add(row.key)
+        session.read_to = {day: day.offset for day in days}
         return session
+
+    def _keep_rewritten(self) -> None:
+        """What was taken out of the files goes out of the store too."""
+        self._list.read_on()
+        self._list.keep()
 
     def _row_of(self, line: JournalLine, session: _SessionKeys) -> Row | None:
         """The row of the line if it is one of the session's; lines of other sessions are recognised without parsing."""
@@ -256,14 +276,13 @@ def artifact_ids_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
-def _file_to_append(folder: Path, now: datetime) -> Path:
+def _file_to_append(folder: Path, names: Sequence[str], now: datetime) -> Path:
     """The file of the day; that of a later day where the clock was set back since, so that what is new comes last.
 
     A person who travelled has an earlier day too, but no later moment.
     """
     today = day_file(folder, now.date())
-    later = [path for path in day_files(folder) if path.name > today.name]
-    for path in reversed(later):
+    for path in (folder / name for name in reversed(names) if name > today.name):
         rows = [row for line in read_lines(path) if (row := read_row(line.content))]
         if rows and max(instant(row.at) for row in rows) > now.timestamp():
             return path

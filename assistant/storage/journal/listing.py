@@ -1,149 +1,194 @@
-"""The list of conversations in the journal: a fold over the heads of its lines, kept current by offset."""
+"""The list of conversations in the journal: what each day file says of them, kept current by offset and over starts."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from assistant.messages.blocks import TextBlock
-from assistant.storage.journal.files import FollowedFiles, JournalLine
-from assistant.storage.journal.rows import BlockRow, DeletedRow, FlushRow, LeftRow, Row, UnwrittenRow, instant, read_row
-from assistant.storage.journal.unwritten import Said, said_in
-from assistant.text.json_parsing import parse_json
+from pydantic import TypeAdapter
 
-_HEAD = re.compile(rb'\{"session_id":("(?:[^"\\]|\\.)*"),"kind":"(\w+)","at":"([^"]*)"(?:,"role":"(\w+)")?')
+from assistant.storage.folder_look import FileSign, FolderLook
+from assistant.storage.head_store import HeadStore, KeptFile
+from assistant.storage.journal.day_parts import (
+    DayPart,
+    JournalSession,
+    flushes_of,
+    fold_line,
+    is_deleted,
+    session_of,
+)
+from assistant.storage.journal.files import is_day_file, read_lines
+from assistant.storage.journal.rows import instant
+
+_TAIL_BYTES = 128
+_KEPT_BEHIND_BYTES = 1_000_000
+"""So much of the day files a start may read again, rather than write to the store with each row."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalSession:
-    """What the rows of one conversation say of it: `last_at` is the time of its newest row."""
+@dataclass(slots=True, eq=False)
+class Day:
+    """A day file as far as it was read; a rewritten file is another object."""
 
-    session_id: str
-    user_id: str
-    last_at: str
-    first_text: str
-    block_count: int
+    name: str
+    sign: FileSign | None = None
+    offset: int = 0
+    tail: bytes = b""
+    """The last bytes of the line before `offset`."""
+    parts: dict[str, DayPart] = field(default_factory=dict[str, DayPart])
+    """By conversation."""
 
 
 @dataclass(slots=True)
-class _Unwritten:
-    """The flushes of one conversation that did not end; `open_id` is the one that has not begun."""
+class _KeptDay:
+    offset: int
+    tail: str
+    parts: dict[str, DayPart]
 
-    pending_ids: set[str] = field(default_factory=set[str])
-    open_id: str = ""
-    said: Said = Said()
-    """What the person said since the open one is due, counted until it is enough."""
 
-    @property
-    def is_due(self) -> bool:
-        """True where a flush was cut off, or enough was said for one."""
-        return bool(self.pending_ids - {self.open_id}) or (bool(self.open_id) and self.said.is_enough)
+_KEPT_DAYS = TypeAdapter(list[_KeptDay])
 
 
 class JournalList:
-    """Folds the day files of one folder; a second call reads only what was appended since."""
+    """Folds the day files of one folder; a second call reads only what was appended since, a second start too."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store_path: Path) -> None:
         self._folder = folder
-        self._start_again()
+        self._look = FolderLook(folder, is_day_file)
+        self._store = HeadStore(store_path, folder.name, _KEPT_DAYS)
+        self._days: dict[str, Day] = {}
+        self._day_names: dict[str, set[str]] = {}
+        """The days of each conversation."""
+        self._is_loaded = False
+        self._not_kept: set[str] = set()
+        self._behind_bytes = 0
 
-    def sessions(self) -> list[JournalSession]:
-        """The conversations that are not deleted, newest first."""
-        self._read_on()
-        return _newest_first([session for name, session in self._known.items() if name not in self._deleted])
+    def names(self) -> list[str]:
+        """The names of the day files, oldest first."""
+        self.read_on()
+        return sorted(self._days)
+
+    def days_of(self, session_id: str) -> list[Day]:
+        """The day files that have rows of a conversation, oldest first."""
+        self.read_on()
+        return [self._days[name] for name in sorted(self._day_names.get(session_id, ()))]
+
+    def knows(self, session_id: str) -> bool:
+        """Whether blocks of this conversation are in the journal."""
+        return session_of(session_id, self._parts(session_id)) is not None
+
+    def sessions(self, left_out: Collection[str] = ()) -> list[JournalSession]:
+        """The conversations that are not deleted, newest first, but for those that are `left_out`."""
+        deleted = self.deleted_ids()
+        return self._newest_first(name for name in self._day_names if name not in deleted and name not in left_out)
 
     def deleted_sessions(self) -> list[JournalSession]:
         """The conversations in the trash, newest first."""
-        self._read_on()
-        return _newest_first([session for name, session in self._known.items() if name in self._deleted])
+        return self._newest_first(self.deleted_ids())
 
     def deleted_ids(self) -> set[str]:
         """The conversations whose newest `deleted` row says that they are."""
-        self._read_on()
-        return set(self._deleted)
+        self.read_on()
+        told = {
+            session_id
+            for day in self._days.values()
+            for session_id, part in day.parts.items()
+            if part.is_deleted is not None
+        }
+        return {session_id for session_id in told if is_deleted(self._parts(session_id))}
 
     def open_flush_id(self, session_id: str) -> str:
         """The flush for which the conversation gathers what is said; empty where none is due."""
-        self._read_on()
-        unwritten = self._unwritten.get(session_id)
-        return unwritten.open_id if unwritten else ""
+        self.read_on()
+        return flushes_of(self._parts(session_id)).open_id
 
     def unwritten_sessions(self) -> list[JournalSession]:
         """The conversations, not deleted, of which something is to be written to memory, newest first."""
-        self._read_on()
-        due = {name for name, unwritten in self._unwritten.items() if unwritten.is_due}
-        return [session for session in self.sessions() if session.session_id in due]
+        deleted = self.deleted_ids()
+        begun = {name for day in self._days.values() for name, part in day.parts.items() if part.begins_flush}
+        return self._newest_first(name for name in begun - deleted if flushes_of(self._parts(name)).is_due)
 
-    def _start_again(self) -> None:
-        self._files = FollowedFiles(self._folder)
-        self._unwritten: dict[str, _Unwritten] = {}
-        self._known: dict[str, JournalSession] = {}
-        self._deleted: set[str] = set()
+    def read_on(self) -> None:
+        """Take in what was appended, rewritten or removed since the last time."""
+        signs = self._look.signs()
+        if not self._is_loaded:
+            self._is_loaded = True
+            self._load()
+        for name in self._days.keys() - signs.keys():
+            self._forget(name)
+        for name in sorted(signs):
+            day = self._days.get(name)
+            if day is None or day.sign != signs[name]:
+                self._read_day(name, signs[name])
+        if self._behind_bytes >= _KEPT_BEHIND_BYTES:
+            self.keep()
 
-    def _read_on(self) -> None:
-        if self._files.were_rewritten():
-            self._start_again()
-        for line in self._files.new_lines():
-            self._fold(line)
+    def expect_change(self, name: str) -> None:
+        """This program wrote that day file just now."""
+        self._look.expect_change(name)
 
-    def _fold(self, line: JournalLine) -> None:
-        head = _HEAD.match(line.content)
-        if not head:
-            if row := read_row(line.content):
-                self._fold_row(row)
-            return
-        quoted_id, kind, at, role = head.groups()
-        try:
-            session_id = str(parse_json(quoted_id))
-        except ValueError:
-            return
-        known = self._known.get(session_id)
-        is_counted = role == b"user" and self._counts_words(session_id)
-        if known and kind == b"block" and (role != b"user" or known.first_text) and not is_counted:
-            # The rest of the line would change nothing, and to parse it is what costs.
-            self._count(known, at.decode("utf-8", "replace"))
-        elif row := read_row(line.content):
-            self._fold_row(row)
+    def keep(self) -> None:
+        """Bring the store in step with what was read."""
+        days = {name: self._days[name] for name in self._not_kept if name in self._days}
+        kept = {
+            name: KeptFile(day.sign, _KeptDay(day.offset, day.tail.decode("latin-1"), day.parts))
+            for name, day in days.items()
+            if day.sign
+        }
+        self._store.keep(kept, self._not_kept - days.keys())
+        self._not_kept.clear()
+        self._behind_bytes = 0
 
-    def _fold_row(self, row: Row) -> None:
-        if isinstance(row, DeletedRow):
-            (self._deleted.discard if row.is_restored else self._deleted.add)(row.session_id)
-        self._fold_unwritten(row)
-        if not isinstance(row, BlockRow):
-            return
-        known = self._known.get(row.session_id) or JournalSession(row.session_id, row.user_id, row.at, "", 0)
-        if row.role == "user" and not known.first_text and isinstance(row.block, TextBlock):
-            known = replace(known, first_text=row.block.text)
-        self._count(known, row.at)
+    def _load(self) -> None:
+        for name, kept in self._store.load().items():
+            day = kept.value
+            tail = day.tail.encode("latin-1", "replace")
+            self._take(Day(name, kept.sign, day.offset, tail, day.parts))
 
-    def _counts_words(self, session_id: str) -> bool:
-        unwritten = self._unwritten.get(session_id)
-        return unwritten is not None and bool(unwritten.open_id) and not unwritten.said.is_enough
+    def _take(self, day: Day) -> None:
+        self._days[day.name] = day
+        for session_id in day.parts:
+            self._day_names.setdefault(session_id, set()).add(day.name)
 
-    def _fold_unwritten(self, row: Row) -> None:
-        match row:
-            case UnwrittenRow():
-                unwritten = self._unwritten.setdefault(row.session_id, _Unwritten())
-                unwritten.pending_ids.add(row.flush_id)
-                unwritten.open_id, unwritten.said = row.flush_id, Said()
-            case LeftRow() | FlushRow():
-                flush_id = row.flush_id if isinstance(row, LeftRow) else row.compaction_id
-                if (unwritten := self._unwritten.get(row.session_id)) is None:
-                    return
-                if unwritten.open_id == flush_id:
-                    unwritten.open_id = ""
-                if isinstance(row, FlushRow):
-                    unwritten.pending_ids.discard(flush_id)
-            case BlockRow() if self._counts_words(row.session_id):
-                unwritten, said = self._unwritten[row.session_id], said_in([row])
-                unwritten.said = Said(unwritten.said.messages + said.messages, unwritten.said.chars + said.chars)
-            case _:
-                return
+    def _forget(self, name: str) -> None:
+        day = self._days.pop(name)
+        self._not_kept.add(name)
+        # What is in no file any more is not kept any longer.
+        self._behind_bytes += _KEPT_BEHIND_BYTES
+        for session_id in day.parts:
+            names = self._day_names[session_id]
+            names.discard(name)
+            if not names:
+                del self._day_names[session_id]
 
-    def _count(self, known: JournalSession, at: str) -> None:
-        self._known[known.session_id] = replace(known, last_at=at, block_count=known.block_count + 1)
+    def _read_day(self, name: str, sign: FileSign) -> None:
+        day = self._days.get(name)
+        if day is not None and _was_rewritten(self._folder / name, day, sign):
+            self._forget(name)
+            day = None
+        if day is None:
+            day = Day(name)
+        start = day.offset
+        for line in read_lines(self._folder / name, day.offset):
+            fold_line(day.parts, line.content)
+            day.offset, day.tail = line.stop, line.content[-_TAIL_BYTES:]
+        day.sign = sign
+        self._take(day)
+        self._not_kept.add(name)
+        self._behind_bytes += day.offset - start
+
+    def _parts(self, session_id: str) -> list[DayPart]:
+        return [self._days[name].parts[session_id] for name in sorted(self._day_names.get(session_id, ()))]
+
+    def _newest_first(self, session_ids: Iterable[str]) -> list[JournalSession]:
+        found = [session for name in session_ids if (session := session_of(name, self._parts(name)))]
+        return sorted(found, key=lambda session: instant(session.last_at), reverse=True)
 
 
-def _newest_first(sessions: list[JournalSession]) -> list[JournalSession]:
-    return sorted(sessions, key=lambda session: instant(session.last_at), reverse=True)
+def _was_rewritten(path: Path, day: Day, sign: FileSign) -> bool:
+    """Whether something that was read is not there any more."""
+    if day.sign is None or sign.inode != day.sign.inode or sign.size < day.offset:
+        return True
+    with path.open("rb") as file:
+        file.seek(max(0, day.offset - len(day.tail) - 1))
+        return day.tail not in file.read(len(day.tail) + 1)

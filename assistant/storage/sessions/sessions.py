@@ -1,7 +1,7 @@
 """The conversations of a workspace: save, load and heal, list, rename, trash.
 
-Files are the truth: ids are read from inside, there is no index. A session file older than the journal is completed
-from it, a damaged or missing one rebuilt.
+Files are the truth: ids are read from inside; what is kept of them from one start to the next is a cache. A session
+file older than the journal is completed from it, a damaged or missing one rebuilt.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from filelock import FileLock, Timeout
 from assistant.config.words import say
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.storage.atomic_io import replace_file, sync_folder
-from assistant.storage.journal.journal import Journal, artifact_ids_of
-from assistant.storage.journal.listing import JournalSession
-from assistant.storage.journal.rows import BlockRow, DeletedRow, instant
+from assistant.storage.journal.day_parts import JournalSession
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.rows import DeletedRow, instant
 from assistant.storage.message_healing import heal
 from assistant.storage.sessions.from_journal import completed, rebuilt
+from assistant.storage.sessions.heads import SessionHeads
+from assistant.storage.sessions.pinned import pinned_artifacts
 from assistant.storage.sessions.session_file import (
     SESSION_VERSION,
     Session,
     SessionHead,
     file_names,
     lock_name,
-    read_head,
     read_session,
     retitled,
     session_bytes,
@@ -52,14 +53,6 @@ class SessionSummary:
     title: str
     updated_at: str
     has_file: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _SeenHead:
-    """The head of a file as it was at this size and time."""
-
-    signature: tuple[int, int, int]
-    head: SessionHead | None
 
 
 class Sessions:
@@ -85,7 +78,8 @@ class Sessions:
         self._now = now
         self._user_id = user_id
         self._guard = threading.RLock()
-        self._heads: dict[Path, _SeenHead] = {}
+        self._heads = SessionHeads(self._folder, workspace.heads_path)
+        self._trashed = SessionHeads(self._trash, workspace.heads_path)
         self._renamed: dict[str, str] = {}
 
     def create(self, title: str = "") -> Session:
@@ -127,34 +121,34 @@ class Sessions:
             if path is None:
                 raise SessionNotFoundError(session_id)
             raise SessionError(say("storage", "session_damaged", name=path.name))
-        head = self._head(path) if path else None
+        head = self._heads.of(path) if path else None
         session.title = self._renamed.get(session_id) or (head.title if head else "") or session.title
         session.messages = heal(session.messages)
         return session
 
+    def read_on(self) -> None:
+        """Take in what is new in journal and session files; the first time that may be a lot."""
+        self._journal.read_on()
+        self._heads.all()
+        self._trashed.all()
+
     def list(self) -> list[SessionSummary]:
         """All conversations that are not deleted, newest first; those without a readable file from the journal."""
         deleted = self._journal.deleted_ids()
-        heads = self._heads_in(self._folder)
-        return _summaries([head for head in heads.values() if head.session_id not in deleted], self._journal.sessions())
+        heads = [head for head in self._heads.all().values() if head.session_id not in deleted]
+        return _summaries(heads, self._journal.sessions(left_out={head.session_id for head in heads}))
 
     def trashed(self) -> list[SessionSummary]:
         """The deleted conversations, newest first."""
         deleted = self._journal.deleted_ids()
-        heads = [*self._heads_in(self._trash).values(), *self._heads_in(self._folder).values()]
+        if not deleted:
+            return []
+        heads = [*self._trashed.all().values(), *self._heads.all().values()]
         return _summaries([head for head in heads if head.session_id in deleted], self._journal.deleted_sessions())
 
     def pinned_artifacts(self) -> set[str]:
         """Ids of the full tool results that pinned blocks name, over all conversations."""
-        found: set[str] = set()
-        for head in self._heads_in(self._folder):
-            session = read_session(head)
-            if session is None or not session.pins:
-                continue
-            pinned = set(session.pins)
-            rows = self._journal.rows(session.session_id, include_dropped=True)
-            found.update(artifact_ids_of(row for row in rows if isinstance(row, BlockRow) and row.key in pinned))
-        return found
+        return pinned_artifacts(self._folder, self._journal, self._workspace.heads_path)
 
     def rename(self, session_id: str, title: str) -> None:
         """Give the conversation another title; a running one keeps it with its next save."""
@@ -174,7 +168,7 @@ class Sessions:
         """Delete the conversation: from the `deleted` row on it is gone, and its file waits in the trash."""
         with self._guard:
             path = self._find(session_id)
-            if path is None and session_id not in {session.session_id for session in self._journal.sessions()}:
+            if path is None and (not self._journal.knows(session_id) or session_id in self._journal.deleted_ids()):
                 raise SessionNotFoundError(session_id)
             self._journal.append([DeletedRow(session_id, self._at())])
             if path:
@@ -185,7 +179,9 @@ class Sessions:
         with self._guard:
             if session_id not in self._journal.deleted_ids():
                 raise SessionNotFoundError(session_id)
-            waiting = [path for path, head in self._heads_in(self._trash).items() if head.session_id == session_id]
+            waiting = [
+                self._trash / name for name, head in self._trashed.all().items() if head.session_id == session_id
+            ]
             if waiting and self._find(session_id) is None:
                 self._move(max(waiting, key=lambda path: path.stat().st_mtime_ns), self._folder)
             self._journal.append([DeletedRow(session_id, self._at(), is_restored=True)])
@@ -198,11 +194,12 @@ class Sessions:
         with self._guard:
             deleted = self._journal.deleted_ids()
             remove_rest(deleted)
-            for path, head in {**self._heads_in(self._folder), **self._heads_in(self._trash)}.items():
-                if head.session_id in deleted:
-                    path.unlink(missing_ok=True)
+            for folder, heads in ((self._folder, self._heads), (self._trash, self._trashed)):
+                for name in [name for name, head in heads.all().items() if head.session_id in deleted]:
+                    (folder / name).unlink(missing_ok=True)
             for path in self._trash.glob("*.damaged"):
                 path.unlink(missing_ok=True)
+            self._keep_heads()
             self._journal.remove_sessions(deleted)
             return deleted
 
@@ -219,6 +216,7 @@ class Sessions:
                     replace_file(path, new_content)
                     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
             self._renamed.clear()
+            self._keep_heads()
 
     def are_open_elsewhere(self) -> bool:
         """True when a conversation is open, in this process or another."""
@@ -248,33 +246,18 @@ class Sessions:
     def _at(self) -> str:
         return self._now().isoformat(timespec="milliseconds")
 
-    def _heads_in(self, folder: Path) -> dict[Path, SessionHead]:
-        """The readable session files of a folder; a file is read again only when it changed."""
-        heads: dict[Path, SessionHead] = {}
-        for path in sorted(folder.glob("*.json")):
-            if head := self._head(path):
-                heads[path] = head
-        return heads
-
-    def _head(self, path: Path) -> SessionHead | None:
-        try:
-            status = path.stat()
-        except OSError:
-            return None
-        signature = (status.st_ino, status.st_size, status.st_mtime_ns)
-        seen = self._heads.get(path)
-        if seen is None or seen.signature != signature:
-            seen = _SeenHead(signature, read_head(path))
-            self._heads[path] = seen
-        return seen.head
+    def _keep_heads(self) -> None:
+        """What was taken out of the files goes out of the store too."""
+        self._heads.keep()
+        self._trashed.keep()
 
     def _find(self, session_id: str) -> Path | None:
         """The file that says inside that it is this session's; the newest when a copy lies beside it."""
         for name in file_names(self._user_id, session_id):
             path = self._folder / name
-            if (head := self._head(path)) and head.session_id == session_id:
+            if (head := self._heads.of(path)) and head.session_id == session_id:
                 return path
-        own = [path for path, head in self._heads_in(self._folder).items() if head.session_id == session_id]
+        own = [self._folder / name for name, head in self._heads.all().items() if head.session_id == session_id]
         return max(own, key=lambda path: path.stat().st_mtime_ns, default=None)
 
     def _path_for(self, session: Session) -> Path:
@@ -284,7 +267,7 @@ class Sessions:
             return path
         paths = [self._folder / name for name in file_names(session.user_id, session.session_id)]
         for path in paths:
-            if path.is_file() and self._head(path) is None:
+            if path.is_file() and self._heads.of(path) is None:
                 self._trash.mkdir(parents=True, exist_ok=True)
                 path.replace(self._trash / f"{path.name}.{uuid.uuid4().hex[:8]}.damaged")
             if not path.exists():
@@ -292,7 +275,7 @@ class Sessions:
         raise SessionError(say("storage", "name_taken", name=paths[-1].name))
 
     def _refuse_newer(self, path: Path | None) -> None:
-        if path and (head := self._head(path)) and head.is_newer:
+        if path and (head := self._heads.of(path)) and head.is_newer:
             raise SessionVersionError(str(path), head.version, SESSION_VERSION)
 
     def _move(self, path: Path, folder: Path) -> None:
@@ -317,8 +300,9 @@ def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[Se
     for head in sorted(heads, key=lambda head: instant(head.updated_at)):
         lines[head.session_id] = SessionSummary(head.session_id, head.user_id, head.title, head.updated_at, True)
     for session in known:
-        line = SessionSummary(
-            session.session_id, session.user_id, title_from(session.first_text), session.last_at, False
-        )
-        lines.setdefault(session.session_id, line)
+        if session.session_id not in lines:
+            title = title_from(session.first_text)
+            lines[session.session_id] = SessionSummary(
+                session.session_id, session.user_id, title, session.last_at, False
+            )
     return sorted(lines.values(), key=lambda line: instant(line.updated_at), reverse=True)

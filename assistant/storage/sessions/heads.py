@@ -1,0 +1,74 @@
+"""The heads of the session files in one folder; a file is read again only when it changed, also over a start."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from assistant.storage.folder_look import FileSign, FolderLook
+from assistant.storage.head_store import HeadStore, KeptFile
+from assistant.storage.sessions.session_file import SessionHead, read_head
+
+_KEPT_BEHIND_FILES = 100
+"""So many heads a start may read again, rather than write to the store with each save."""
+
+_KEPT_HEADS: TypeAdapter[list[SessionHead | None]] = TypeAdapter(list[SessionHead | None])
+
+
+class SessionHeads:
+    """Safe to use from several threads."""
+
+    def __init__(self, folder: Path, store_path: Path) -> None:
+        self._folder = folder
+        self._store = HeadStore(store_path, folder.name, _KEPT_HEADS)
+        self._look = FolderLook(folder, lambda name: name.endswith(".json"))
+        self._guard = threading.Lock()
+        self._signs: dict[str, FileSign] = {}
+        self._heads: dict[str, SessionHead | None] = {}
+        self._is_loaded = False
+        self._not_kept: set[str] = set()
+
+    def all(self) -> dict[str, SessionHead]:
+        """The readable ones by the name of their file, in the order of the names."""
+        with self._guard:
+            signs = self._look.signs()
+            if not self._is_loaded:
+                self._is_loaded = True
+                self._load()
+            gone = self._signs.keys() - signs.keys()
+            for name in gone:
+                del self._signs[name], self._heads[name]
+            changed = [name for name, sign in signs.items() if self._signs.get(name) != sign]
+            for name in changed:
+                self._heads[name] = read_head(self._folder / name)
+                self._signs[name] = signs[name]
+            self._not_kept.update(changed, gone)
+            # What is gone is not kept any longer than its file.
+            if gone or len(self._not_kept) >= _KEPT_BEHIND_FILES:
+                self._keep()
+            return {name: head for name in sorted(self._heads) if (head := self._heads[name])}
+
+    def of(self, path: Path) -> SessionHead | None:
+        """The head of this file as it is now; None where it cannot be read or is not there."""
+        with self._guard:
+            # Who asks for one file may be about to write it.
+            self._look.expect_change(path.name)
+        return read_head(path)
+
+    def keep(self) -> None:
+        """Bring the store in step with the files."""
+        self.all()
+        with self._guard:
+            self._keep()
+
+    def _load(self) -> None:
+        for name, kept in self._store.load().items():
+            self._signs[name], self._heads[name] = kept.sign, kept.value
+
+    def _keep(self) -> None:
+        present = self._not_kept & self._signs.keys()
+        kept = {name: KeptFile(self._signs[name], self._heads[name]) for name in present}
+        self._store.keep(kept, self._not_kept - present)
+        self._not_kept.clear()
