@@ -25,6 +25,7 @@ import numpy as np
 
 from assistant.index.chunker import Chunk, estimate_tokens
 from assistant.index.finder import ChunkFinder, RankedChunks, word_scores
+from assistant.index.pace import IndexPace
 from assistant.index.question import SearchQuestion, read_question
 from assistant.index.search import CANDIDATES, fuse, select_hits, signals_of, word_trust
 from assistant.index.sync import Synchroniser
@@ -187,6 +188,7 @@ class OpenHome:
             self.full_text,
             folder / "index" / "cache.sqlite",
             lambda space, fresh: LocalStore(store_path, space),
+            IndexPace(),
         )
         self.chunks: dict[int, Chunk] = {}
         self.is_cjk = is_cjk("".join(home.files.values()))
@@ -197,7 +199,7 @@ class OpenHome:
             path = self._folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        synchroniser = Synchroniser(self._folder, self.full_text, lambda path: (), str)
+        synchroniser = Synchroniser(self._folder, self.full_text, lambda path: (), str, IndexPace())
         synchroniser.sync(lambda done, total: None, lambda: False)
         await self.meaning.open()
         await self.meaning.fill(lambda: False)

@@ -6,11 +6,15 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from assistant.index.pace import IndexPace
+
 
 class TurnGate:
     """Counts the turns of one assistant's conversations that run now."""
 
-    def __init__(self) -> None:
+    def __init__(self, pace: IndexPace | None = None) -> None:
+        """`pace` is that of the index, which goes slowly beside a turn."""
+        self._pace = pace or IndexPace()
         self._turns = 0
         self._idle, self._busy = asyncio.Event(), asyncio.Event()
         self._idle.set()
@@ -22,7 +26,8 @@ class TurnGate:
         self._idle.clear()
         self._busy.set()
         try:
-            yield
+            with self._pace.beside_person():
+                yield
         finally:
             self._turns -= 1
             if not self._turns:

@@ -69,7 +69,7 @@ class ConversationFactory:
         self.models = models
         self.recall_switch = RecallSwitch(settings.recall == "on")
         """It begins as the settings say and holds until the program ends."""
-        self.gate = TurnGate()
+        self.gate = TurnGate(index.pace)
         """Knows whether a turn runs in one of the conversations."""
         self._store = store
         self._index = index

@@ -111,4 +111,6 @@ def _short(text: str) -> str:
 
 def printable(text: str) -> str:
     """Without escape sequences or other control characters: what a model says must not drive the terminal."""
+    if text.isprintable():
+        return text
     return "".join(character for character in text if character in "\n\t" or character.isprintable())

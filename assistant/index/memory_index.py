@@ -18,6 +18,7 @@ from assistant.errors import IndexingError
 from assistant.index.chunker import JournalText
 from assistant.index.finder import ChunkFinder, WantedHits, word_scores
 from assistant.index.found_lines import FoundLine, join_lines
+from assistant.index.pace import IndexPace
 from assistant.index.packing import CHUNKS_LOOKED_AT, Room, pack_lines
 from assistant.index.question import SearchQuestion, read_question
 from assistant.index.question_words import QuestionWords
@@ -123,6 +124,8 @@ class MemoryIndex:
         self._now = now
         self._mask = mask
         self._on_change = on_change or _ignore
+        self.pace = IndexPace()
+        """What slows the index beside a person who waits for something else."""
         self._full_text: FullText | None = None
         self._meaning: Meaning | None = None
         self._upkeep: Upkeep | None = None
@@ -145,9 +148,11 @@ class MemoryIndex:
             return self
         if self._embedder is not None:
             cache_path = root / "index" / "embeddings.sqlite"
-            self._meaning = Meaning(self._embedder, self._full_text, cache_path, self._open_store)
-        synchroniser = Synchroniser(root, self._full_text, self._read_dialog, self._mask)
+            self._meaning = Meaning(self._embedder, self._full_text, cache_path, self._open_store, self.pace)
+        synchroniser = Synchroniser(root, self._full_text, self._read_dialog, self._mask, self.pace)
         self._upkeep = Upkeep(root, self._full_text, synchroniser, self._meaning, self._on_change)
+        # Whoever opened the home is about to ask for something.
+        self.pace.note_person()
         self._upkeep.start(self._settings.is_watching)
         return self
 
@@ -319,7 +324,8 @@ class MemoryIndex:
         try:
             seconds = max(self._settings.text_seconds, patience_seconds)
             async with asyncio.timeout(seconds):
-                await upkeep.is_read_once.wait()
+                with self.pace.hurried():
+                    await upkeep.is_read_once.wait()
                 await upkeep.wait_read(self._round_expected)
         except TimeoutError:
             done, total = upkeep.progress.done, upkeep.progress.total

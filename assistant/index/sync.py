@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.index.chunker import Chunk, JournalText, chunk_journal, chunk_markdown
+from assistant.index.pace import IndexPace
 from assistant.index.text.changes import Changes
 from assistant.index.text.chunk_rows import Source
 from assistant.index.text.full_text import FullText
@@ -22,7 +23,7 @@ FOLDERS = ("memory", "dialog")
 
 # A file changed this shortly before it was looked at may change again within the same tick of the file system's clock.
 _SETTLED_NANOSECONDS = 2_000_000_000
-_FILES_A_TRANSACTION = 250
+_FILES_A_TRANSACTION = 100
 
 ReadDialog = Callable[[Path], Sequence[JournalText]]
 """What is to be indexed of one day's conversations."""
@@ -47,8 +48,12 @@ class _File:
 class Synchroniser:
     """Brings the full-text index in step with the files of a home. Events are not needed and not trusted."""
 
-    def __init__(self, root: Path, full_text: FullText, read_dialog: ReadDialog, mask: Callable[[str], str]) -> None:
+    def __init__(
+        self, root: Path, full_text: FullText, read_dialog: ReadDialog, mask: Callable[[str], str], pace: IndexPace
+    ) -> None:
         self._root = root
+        self.pace = pace
+        """How fast files are read."""
         self._full_text = full_text
         self._read_dialog = read_dialog
         self._mask = mask
@@ -56,7 +61,7 @@ class Synchroniser:
     def sync(self, on_progress: Callable[[int, int], None], should_stop: Callable[[], bool]) -> SyncResult:
         """Look at every file; `on_progress` gets files done and files to do after each transaction.
 
-        What is in a transaction that was not finished is found again by the next call.
+        Told to stop it keeps what it has read, and the rest is found by the next call.
         """
         known = self._full_text.sources()
         files = {file.name: file for file in find_files(self._root)}
@@ -68,13 +73,24 @@ class Synchroniser:
                 break
             batch = looked_at[start : start + _FILES_A_TRANSACTION]
             # Reading and chunking stand outside the transaction, which other processes wait for.
-            updates = [update for file in batch if (update := self._read(file, known.get(file.name))) is not None]
+            updates = [*self._updates(batch, known, should_stop)]
             gone = removed if start == 0 else []
             if updates or gone:
                 with self._full_text.changing() as changes:
                     changed += _apply(changes, updates, gone)
             on_progress(min(start + len(batch), len(looked_at)), len(looked_at))
         return SyncResult(tuple(changed), tuple(removed))
+
+    def _updates(
+        self, files: Iterable[_File], known: Mapping[str, Source], should_stop: Callable[[], bool]
+    ) -> Iterator[_Update]:
+        for file in files:
+            if should_stop():
+                return
+            started = time.monotonic()
+            if (update := self._read(file, known.get(file.name))) is not None:
+                yield update
+            self.pace.rest_after(time.monotonic() - started)
 
     def _read(self, file: _File, known: Source | None) -> _Update | None:
         try:

@@ -102,15 +102,17 @@ class Upkeep:
 
     async def wait_read(self, number: int) -> None:
         """Wait until the words of a round can be found."""
-        async with self._moved:
-            await self._moved.wait_for(lambda: self._rounds_read >= number or self._is_stopping)
+        with self._synchroniser.pace.hurried():
+            async with self._moved:
+                await self._moved.wait_for(lambda: self._rounds_read >= number or self._is_stopping)
 
     async def wait_filled(self, number: int) -> None:
         """Wait until the vectors of a round are made, or cannot be made for now."""
         await self.wait_read(number)
         if self._meaning is not None:
-            async with self._moved:
-                await self._moved.wait_for(lambda: self._rounds_filled >= number or self._is_stopping)
+            with self._synchroniser.pace.hurried():
+                async with self._moved:
+                    await self._moved.wait_for(lambda: self._rounds_filled >= number or self._is_stopping)
 
     async def rebuild(self) -> None:
         """Build words and vectors again and wait until both are there."""

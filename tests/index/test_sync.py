@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from assistant.index.pace import IndexPace
 from assistant.index.question import SearchQuestion
 from assistant.index.sync import Synchroniser, SyncResult
 from assistant.index.text.full_text import FullText
@@ -21,11 +22,11 @@ class Home:
         self.root = root
         self.full_text = FullText(root / "index" / "full_text.sqlite")
         self._synchroniser = Synchroniser(
-            root, self.full_text, lambda path: (), lambda text: text.replace("key", "***")
+            root, self.full_text, lambda path: (), lambda text: text.replace("key", "***"), IndexPace()
         )
 
-    def sync(self, should_stop: bool = False) -> SyncResult:
-        return self._synchroniser.sync(lambda done, total: None, lambda: should_stop)
+    def sync(self, should_stop: Callable[[], bool] = lambda: False) -> SyncResult:
+        return self._synchroniser.sync(lambda done, total: None, should_stop)
 
     def found(self, *terms: str) -> list[str]:
         ids = [hit.chunk_id for hit in self.full_text.rank(SearchQuestion("", terms, ()))]
@@ -102,8 +103,16 @@ def test_a_swapped_file_is_what_it_is_now(it: Home) -> None:
 
 def test_a_stopped_round_is_made_up_for(it: Home) -> None:
     write(it.root, "memory/a.md", "green tea")
-    assert it.sync(should_stop=True).changed == ()
+    assert it.sync(should_stop=lambda: True).changed == ()
     assert it.sync().changed == ("memory/a.md",)
+
+
+def test_a_round_that_is_stopped_keeps_what_it_has_read(it: Home) -> None:
+    for name in "abcde":
+        write(it.root, f"memory/{name}.md", "green tea")
+    answers = iter([False, False, False, True, True])
+    assert it.sync(should_stop=lambda: next(answers)).changed == ("memory/e.md", "memory/d.md")
+    assert it.sync().changed == ("memory/c.md", "memory/b.md", "memory/a.md")
 
 
 def test_only_files_that_belong_to_memory_are_indexed(it: Home) -> None:

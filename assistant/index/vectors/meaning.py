@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from assistant.config.words import say
 from assistant.errors import IndexingError, StoreAwayError
 from assistant.index.chunker import CHUNKER_VERSION
+from assistant.index.pace import IndexPace
 from assistant.index.text.chunk_rows import PendingChunk, VectorFacts
 from assistant.index.text.full_text import FullText
 from assistant.index.vectors.calibration import Calibration
@@ -69,8 +71,11 @@ class _AskedQuestion:
 class Meaning:
     """Makes the vectors that are missing and finds the nearest ones. Usable only once `open` has returned."""
 
-    def __init__(self, embedder: Embedder, full_text: FullText, cache_path: Path, open_store: OpenStore) -> None:
+    def __init__(
+        self, embedder: Embedder, full_text: FullText, cache_path: Path, open_store: OpenStore, pace: IndexPace
+    ) -> None:
         self.embedder = embedder
+        self._pace = pace
         self._full_text = full_text
         self._open_store = open_store
         self._cache_path = cache_path
@@ -256,7 +261,7 @@ class Meaning:
         size = self.embedder.batch_texts
         of_lines: dict[str, npt.NDArray[np.float32]] = {}
         for start in range(0, len(unknown), size):
-            batch = unknown[start : start + size]
+            batch, started = unknown[start : start + size], time.monotonic()
             vectors = await self._embedded([chunk.meaning for chunk in batch])
             lines = [self._lines_of(chunk) for chunk in batch]
             # Chunks that follow each other share lines.
@@ -270,6 +275,7 @@ class Meaning:
             }
             await asyncio.to_thread(cache.store, name, dimensions, made)
             known |= made
+            await asyncio.sleep(self._pace.rest_seconds(time.monotonic() - started))
         await asyncio.to_thread(self._put, chunks, known)
 
     def _lines_of(self, chunk: PendingChunk) -> list[str]:

@@ -93,6 +93,8 @@ class UserSessions:
             user = UserSession()
             user.loading.fail(error)
         user.seen_seconds = self._now_seconds()
+        if (loaded := user.loading.loaded) is not None:
+            loaded.assistant.index.pace.note_person()
         return user
 
     def entered(self, request: gr.Request) -> UserSession | None:
