@@ -44,6 +44,7 @@ FENCES = {
     "gradio": ("assistant/ui/",),
     "gradio_client": ("assistant/ui/",),
     "chromadb": ("assistant/index/vectors/chroma.py",),
+    "qdrant_client": ("assistant/index/vectors/qdrant.py",),
     "psycopg": ("assistant/index/vectors/postgres.py",),
 }
 

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
-from assistant.errors import IndexingError, StoreAwayError
+from assistant.errors import IndexingError
 from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
+from assistant.index.vectors.store_servers import ANSWER_SECONDS, read_address, store_failure
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 # Wide enough that the 200 nearest which the fusion looks at are nearly all the true ones.
 _EF_SEARCH = 200
 _IN_ONE_CALL = 1_000
-# Chroma itself waits for ever.
-_ANSWER_SECONDS = 30.0
 
 
 def open_in_folder(folder: Path, space: VectorSpace, is_fresh: bool) -> ChromaStore:
@@ -152,12 +151,14 @@ def _open_client(folder: Path) -> ClientAPI:
 
 def _connect_server(url: str) -> ClientAPI:
     chromadb, settings = _load_chroma()
-    address = urlsplit(url if "//" in url else f"http://{url}")
-    is_encrypted = address.scheme == "https"
-    port = address.port or (443 if is_encrypted else 8000)
-    client = chromadb.HttpClient(address.hostname or "", port, ssl=is_encrypted, settings=settings)
+    address = read_address(url)
+    parts = urlsplit(address.url)
+    is_encrypted = parts.scheme == "https"
+    port = parts.port or (443 if is_encrypted else 8000)
+    client = chromadb.HttpClient(parts.hostname or "", port, is_encrypted, address.headers, settings=settings)
     for session in _sessions(client):
-        session.timeout = _ANSWER_SECONDS
+        # Chroma itself waits for ever.
+        session.timeout = ANSWER_SECONDS
     return client
 
 
@@ -201,7 +202,5 @@ def _as_indexing_errors() -> Generator[None]:
         raise IndexingError(say("index", "no_chroma", reason=plain_reason(error))) from None
     try:
         yield
-    except (httpx.TransportError, ConnectionError) as error:
-        raise StoreAwayError(say("index", "store_away", reason=plain_reason(error))) from None
     except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, KeyError) as error:
-        raise IndexingError(say("index", "store_unusable", reason=plain_reason(error))) from None
+        raise store_failure(error) from None

@@ -15,7 +15,7 @@ from assistant.config.words import say
 from assistant.errors import IndexingError
 from assistant.index.text.databases import open_database
 from assistant.index.vectors.blas import use_one_thread
-from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
+from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace, refuse_other_lengths
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS vectors (space TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, "
@@ -45,10 +45,7 @@ class LocalStore:
 
     def put(self, records: Sequence[VectorRecord]) -> None:
         """Add vectors, in place of those with the same keys."""
-        dimensions = self._space.dimensions
-        if other := next((r.vector.shape for r in records if r.vector.shape != (dimensions,)), None):
-            name = self._space.model
-            raise IndexingError(say("index", "wrong_size", name=name, shape=other[0], dimensions=dimensions))
+        refuse_other_lengths(records, self._space)
         rows = [(self._space.collection_name, r.key, r.digest, r.vector.tobytes()) for r in records]
         self._write("INSERT OR REPLACE INTO vectors (space, key, digest, vector) VALUES (?, ?, ?, ?)", rows)
         with self._lock:

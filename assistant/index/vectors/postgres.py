@@ -19,6 +19,7 @@ from psycopg.rows import TupleRow
 from assistant.config.words import say
 from assistant.errors import IndexingError, StoreAwayError
 from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
+from assistant.index.vectors.store_servers import ANSWER_SECONDS
 
 T = TypeVar("T")
 
@@ -29,7 +30,6 @@ _NAME = "palimpsest"
 # (measured with 512 dimensions: 14 and 50 ms for 10,000).
 _DIMENSIONS_IN_A_PAGE = 1_536
 _CONNECT_SECONDS = 5
-_ANSWER_SECONDS = 30.0
 # A search that finds the connection in use by a server that hangs must not wait as long as the one before it.
 _TURN_SECONDS = 5.0
 _CREATE = """
@@ -181,7 +181,7 @@ class _BoundedConnection(psycopg.Connection):
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         """What a step of the protocol gives; `timeout` is in seconds."""
-        return super().wait(gen, interval, _ANSWER_SECONDS if timeout is None else timeout)
+        return super().wait(gen, interval, ANSWER_SECONDS if timeout is None else timeout)
 
 
 def _connect(url: str) -> psycopg.Connection:

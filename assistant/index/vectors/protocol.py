@@ -1,4 +1,4 @@
-"""What any store of vectors can do, and the values it takes and gives."""
+"""What any store of vectors can do, the values it takes and gives, and which it takes not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from assistant.config.words import say
+from assistant.errors import IndexingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,14 @@ class Neighbour:
 
     key: str
     cosine: float
+
+
+def refuse_other_lengths(records: Sequence[VectorRecord], space: VectorSpace) -> None:
+    """Raise `IndexingError` where a vector is not as long as those of its space."""
+    for record in records:
+        if record.vector.shape != (space.dimensions,):
+            shape, dimensions = record.vector.shape[0], space.dimensions
+            raise IndexingError(say("index", "wrong_size", name=space.model, shape=shape, dimensions=dimensions))
 
 
 class VectorStore(Protocol):

@@ -19,10 +19,10 @@ from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.storage.atomic_io import replace_text
 
 BACKENDS: tuple[StoreBackend, ...] = get_args(StoreBackend)
-SERVERS: frozenset[StoreBackend] = frozenset({"chroma-server", "pgvector"})
+SERVERS: frozenset[StoreBackend] = frozenset({"chroma-server", "pgvector", "qdrant"})
 """Those that many people share; each home has its own part of them."""
 
-_CLIENTS = {"pgvector": "psycopg[binary]"}
+_CLIENTS = {"pgvector": "psycopg[binary]", "qdrant": "qdrant-client"}
 
 
 def open_store(
@@ -71,6 +71,10 @@ def _open_server(backend: StoreBackend, url: str, space: VectorSpace, owner: str
                 from assistant.index.vectors.postgres import PgvectorStore  # noqa: PLC0415
 
                 return PgvectorStore(url, space, owner)
+            case "qdrant":
+                from assistant.index.vectors.qdrant import QdrantStore  # noqa: PLC0415
+
+                return QdrantStore(url, space, owner)
             case _:
                 return open_on_server(url, space, owner)
     except ImportError:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 from assistant.config.settings import StoreBackend
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.index.vectors.stores import SERVERS, open_store
+from tests.fakes.qdrant_server import qdrant_server
 from tests.fakes.relay import Relay, Upstream
 
 RUN_ON: dict[StoreBackend, str] = {
@@ -24,6 +25,7 @@ RUN_ON: dict[StoreBackend, str] = {
     "chroma": "Chroma in the program",
     "chroma-server": "a Chroma server on this machine",
     "pgvector": "a Postgres 18 with pgvector 0.8 on this machine",
+    "qdrant": "the local mode of Qdrant's client behind its REST interface, not a Qdrant server",
 }
 """What each store is held to the contract on."""
 SPACE = VectorSpace("model", 8, 1)
@@ -138,6 +140,7 @@ def _postgres() -> Generator[str]:
 _STARTS: dict[StoreBackend, Callable[[], AbstractContextManager[str]]] = {
     "chroma-server": _chroma,
     "pgvector": _postgres,
+    "qdrant": qdrant_server,
 }
 
 

@@ -32,7 +32,7 @@ def test_a_connection_that_broke_while_nobody_asked_is_made_again(site: Site) ->
 
 def test_a_server_that_hangs_is_not_waited_for_for_ever(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     store = site.open()
-    monkeypatch.setattr("assistant.index.vectors.postgres._ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("assistant.index.vectors.postgres.ANSWER_SECONDS", 0.2)
     site.cable.stall()
     with pytest.raises(StoreAwayError, match="it took too long"):
         store.digests()

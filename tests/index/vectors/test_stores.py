@@ -20,7 +20,10 @@ CASES = [
     for one in CONTRACTS
     if one.is_asked_of(backend)
 ]
-_CLIENTS: dict[StoreBackend, tuple[str, str]] = {"pgvector": ("psycopg", "psycopg[binary]")}
+_CLIENTS: dict[StoreBackend, tuple[str, str]] = {
+    "pgvector": ("psycopg", "psycopg[binary]"),
+    "qdrant": ("qdrant_client", "qdrant-client"),
+}
 
 
 @pytest.mark.parametrize(("one", "backend"), CASES)
@@ -41,7 +44,7 @@ def test_the_page_about_stores_shows_the_contract_and_what_it_was_run_on() -> No
 
 
 def test_an_unknown_store_is_an_error_that_lists_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="auto, chroma, chroma-server, local"):
+    with pytest.raises(SettingsError, match="auto, chroma, chroma-server, local, pgvector, qdrant"):
         open_store("faiss", tmp_path, SPACE)  # type: ignore[arg-type]
 
 
