@@ -65,9 +65,8 @@ def unrelated_messages() -> list[str]:
     return (TEXTS / "unrelated_messages.txt").read_text(encoding="utf-8").splitlines()
 
 
-@asynccontextmanager
-async def opened_notes(root: Path) -> AsyncIterator[MemoryIndex]:
-    """The index of a home with all these notes."""
+def write_notes(root: Path) -> None:
+    """All these notes, several a day."""
     days: dict[dt.date, list[str]] = {}
     facts = changed_facts()
     for first, lines in (
@@ -77,9 +76,15 @@ async def opened_notes(root: Path) -> AsyncIterator[MemoryIndex]:
     ):
         for number, line in enumerate(lines):
             days.setdefault(first + dt.timedelta(days=number % _DAYS), []).append(f"- {line}")
-    (root / "memory").mkdir(parents=True)
+    (root / "memory").mkdir(parents=True, exist_ok=True)
     for day, noted in days.items():
         (root / "memory" / f"{day}.md").write_text("\n".join((f"# {day}", "", *noted, "")), encoding="utf-8")
+
+
+@asynccontextmanager
+async def opened_notes(root: Path) -> AsyncIterator[MemoryIndex]:
+    """The index of a home with all these notes."""
+    write_notes(root)
     settings = IndexSettings(root, "local", is_watching=False, vector_seconds=60.0, text_seconds=60.0)
     async with MemoryIndex(settings, OfflineEmbedder(), lambda path: (), lambda: NOW) as index:
         await index.sync()

@@ -165,7 +165,7 @@ class Compactor:
             counter=window.counter,
             system_tokens=window.prompt_tokens,
             tool_tokens=window.schema_tokens,
-            language=state.language,
+            language=state.next_language,
             place=window.artifact_place(),
             session_id=state.session_id,
             compaction_id=uuid.uuid4().hex,

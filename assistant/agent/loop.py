@@ -31,6 +31,7 @@ from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.answer_notes import AnswerNoteHook
 from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.compaction import CompactionHook
+from assistant.agent.hooks.new_day import NewDayHook
 from assistant.agent.hooks.output_limit import OutputLimitHook
 from assistant.agent.hooks.recall import RecallHook
 from assistant.agent.hooks.repeated_calls import RepeatedCallHook
@@ -77,6 +78,7 @@ class AgentLoop:
         self._tools = tools
         self._compactor = compactor
         self._recall = recall
+        self._new_day = NewDayHook(state)
         self._notes = AnswerNoteHook(state)
         self._steps = StepHook(state.keep, max_steps)
         self._repeated = RepeatedCallHook(state)
@@ -91,8 +93,9 @@ class AgentLoop:
             # Before a step: room is made before anything is added. A request too long for the provider is made again,
             # with all that follows here, so this encloses the rest.
             CompactionHook(self._compactor),
-            # Before the first step: what was recalled comes after the check, which must not fold it.
+            # Before the first step: what was recalled comes after the check, which must not fold it; then the day.
             *([self._recall] if self._recall else []),
+            self._new_day,
             # Before a step: counts it. After a step and around each call: writes to disk what all below have settled.
             self._steps,
             # After a step: text that turned out to be thinking becomes thinking before it is written to disk.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from assistant.agent.session_state import SessionState
 from assistant.compaction.policy import CompactionPolicy
 from assistant.index.packing import Room
+from assistant.messages.blocks import HintBlock
+from assistant.messages.hints import RECALL_SOURCE, hints_from
 from assistant.messages.tokens import TokenCounter
 
 LEAST_RECALL_TOKENS = 600
 RECALL_SHARE = 0.015
+STANDING_SHARE = 0.05
+"""Of the window, what was recalled in earlier turns may take together with what comes now."""
 SEARCH_TOKENS = 2_000
 # A part of what is left in the window; the rest is for the turn that needs it.
 _RECALL_SHARE_OF_LEFT = 0.25
@@ -35,6 +39,11 @@ class MemoryRoom:
     def for_search(self, asked_tokens: int = SEARCH_TOKENS) -> Room:
         """For the result of a search by the model."""
         return self._room(asked_tokens, _SEARCH_SHARE_OF_LEFT)
+
+    def has_room_for_hint(self, hint: HintBlock) -> bool:
+        """False where a recalled hint would take too much of the window with those that stand in the context."""
+        standing = [*hints_from(RECALL_SOURCE, self._state.context), hint]
+        return sum(map(self._counter.block, standing)) <= STANDING_SHARE * self._policy.max_input_length
 
     def _room(self, tokens: int, share_of_left: float) -> Room:
         left = self._policy.max_input_length - self._counter.messages(self._state.context)

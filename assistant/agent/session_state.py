@@ -15,6 +15,7 @@ from datetime import datetime
 from agentscope.state import AgentState
 from pydantic import TypeAdapter, ValidationError
 
+from assistant.agent.kept_prefix import KeptPrefix
 from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
@@ -24,7 +25,6 @@ from assistant.config.words import Language
 from assistant.index.left_out import sentence_marks
 from assistant.messages.blocks import (
     BlockKey,
-    HintBlock,
     Msg,
     TextBlock,
     UserMsg,
@@ -33,7 +33,8 @@ from assistant.messages.blocks import (
     copy_with_blocks,
 )
 from assistant.messages.events import FinishReason, Recalled, RecalledLine
-from assistant.storage.journal.journal import RECALL_SOURCE, Journal
+from assistant.messages.hints import without_hints, without_trailing_hints
+from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rebuild import complete_messages, since_clear
 from assistant.storage.journal.rows import (
     BlockRow,
@@ -87,6 +88,8 @@ class SessionState:
         self.workspace = workspace
         self.journal = journal
         self.agent_state = _restored(session)
+        self.prefix = KeptPrefix(self.agent_state)
+        """What requests begin with until the next compaction."""
         self._sessions = sessions
         self._clock = clock
         self._set_language: Language | None = set_language
@@ -97,6 +100,9 @@ class SessionState:
         self.is_remembered = False
         """True where what is said is to be written to memory once the conversation is left."""
         self.agent_state.session_id = session.session_id
+        if self.prefix.language is None and session.messages:
+            # Written before a language was kept.
+            self.prefix.renew(self._language_of(self.context))
         self._swap(session)
 
     @property
@@ -116,10 +122,16 @@ class SessionState:
 
     @property
     def language(self) -> Language:
-        """The language that is set, else that of what the person said lately."""
-        if self._set_language is not None:
-            return self._set_language
-        asked = (message for message in reversed(self.context) if message.role == "user")
+        """The language that is set, else the one of what was said first, or lately before the last compaction."""
+        return self._set_language or self.prefix.language or language_of(self.session.summary)
+
+    @property
+    def next_language(self) -> Language:
+        """The language from the next compaction on: that is set, else that of what the person said lately."""
+        return self._set_language or self._language_of(self.context)
+
+    def _language_of(self, messages: Sequence[Msg]) -> Language:
+        asked = (message for message in reversed(messages) if message.role == "user")
         newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
         said = "\n".join(message.get_text_content() or "" for message in newest)
         return language_of(said or self.session.summary)
@@ -169,7 +181,12 @@ class SessionState:
         return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
 
     def start_turn(self, *messages: Msg) -> None:
-        """The user's message is in the journal, and then in the context, before anything is done with it."""
+        """The user's message is in the journal, and then in the context, before anything is done with it.
+
+        The first one decides in which language the conversation is held until the next compaction.
+        """
+        if not self.context and not self.session.summary:
+            self.prefix.renew(self._language_of(messages))
         # What healing put into the context comes first: it belongs to an older message.
         write = self.journal.commit_due if self.is_remembered else self.journal.append_missing
         write(self.session_id, self.session.user_id, [*self.context, *messages])
@@ -185,10 +202,12 @@ class SessionState:
         self.journal.append([RecalledRow(self.session_id, recalled.lines, self.at(), recalled.tokens)])
 
     def refuse_recall(self, line: RecalledLine) -> None:
-        """Keep what a passage says out of recall from now on, also after the next start."""
+        """Keep what a passage says out of recall from now on, also after the next start; what it came with leaves."""
         row = RecallRefusedRow(self.session_id, line.mark, sentence_marks(line.text), self.at())
         self.journal.append([row])
         self._refused_marks = self.refused_marks() | set(row.sentence_marks)
+        self.agent_state.context = without_hints(self.context, self.prefix.hints_with(row.sentence_marks))
+        self._save(self._current())
 
     def refused_marks(self) -> frozenset[str]:
         """The marks of all sentences that are kept out of recall."""
@@ -199,8 +218,7 @@ class SessionState:
         return self._refused_marks
 
     def end_turn(self, turn_id: str, reason: FinishReason, error: str = "") -> None:
-        """Like `keep`, and the journal says how the turn ended; what was recalled for it leaves the context."""
-        self.agent_state.context = _without_recall(self.context)
+        """Like `keep`, and the journal says how the turn ended."""
         row = TurnEndRow(self.session_id, turn_id, reason, error, self.at())
         self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
         self._save(self._current())
@@ -208,6 +226,7 @@ class SessionState:
     def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
         self.journal.commit(self.session_id, self.session.user_id, self.context, [record])
+        self.prefix.renew(self.next_language)
         after = replace(
             self._current(), messages=list(messages), summary=record.summary, compaction_id=record.compaction_id
         )
@@ -228,9 +247,10 @@ class SessionState:
         """The journal says that the newest compaction was taken back, then these messages are the context."""
         undone = UndoneRow(self.session_id, compaction.compaction_id, self.at())
         self.journal.commit(self.session_id, self.session.user_id, self.context, [undone])
+        self.prefix.renew(self._language_of(messages))
         after = replace(
             self._current(),
-            messages=list(messages),
+            messages=without_hints(messages),
             summary=compaction.previous_summary,
             compaction_id=compaction.parent_id,
         )
@@ -245,11 +265,15 @@ class SessionState:
         return None
 
     def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
-        """Blocks leave the context for good; the journal keeps them and says that they left."""
+        """Blocks leave the context for good; the journal keeps them and says that they left.
+
+        What was recalled for a question leaves with it.
+        """
         self._write_dropped(keys, reason)
         gone = set(keys)
         messages = [_without(message, gone) for message in self.context]
-        self._leave(replace(self._current(), messages=[message for message in messages if message.content]))
+        left = without_trailing_hints([message for message in messages if message.content])
+        self._leave(replace(self._current(), messages=left))
 
     def clear(self) -> None:
         """Everything leaves the context, the summary too."""
@@ -321,24 +345,11 @@ def _without(message: Msg, gone: set[BlockKey]) -> Msg:
 
 
 def _restored(session: Session) -> AgentState:
-    """The agent's state as the session file holds it; what was recalled for a turn that was cut is left out."""
-    context = _without_recall(session.messages)
+    """The agent's state as the session file holds it; what was recalled stays before its question, and only there."""
+    context = without_trailing_hints(session.messages)
     try:
         return AgentState.model_validate({**session.agent_state, "context": context})
     except ValidationError:
         # The words are what counts; the rest is the agent's own and is made again.
         log.warning("the agent's state of conversation %s is damaged and begins empty", session.session_id)
         return AgentState(context=context)
-
-
-def _without_recall(messages: Sequence[Msg]) -> list[Msg]:
-    """The messages without recalled hints; a message that held nothing else is gone."""
-    kept = [_without_hints(message) for message in messages]
-    return [message for message in kept if message.content]
-
-
-def _without_hints(message: Msg) -> Msg:
-    blocks = [
-        block for block in message.content if not (isinstance(block, HintBlock) and block.source == RECALL_SOURCE)
-    ]
-    return message if len(blocks) == len(message.content) else copy_with_blocks(message, blocks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,14 +40,14 @@ def compose_system_prompt(
     texts: PromptTexts,
     *,
     language: Language,
-    today: dt.date,
+    today: str,
     home: Path,
     files_folder: Path,
     tools: ToolScope,
     max_tokens: int,
     count: Callable[[str], int],
 ) -> SystemPrompt:
-    """The system prompt; the owner's files take at most `max_tokens` of it. It has the date without the time."""
+    """The system prompt; the owner's files take at most `max_tokens` of it. `today` is `YYYY-MM-DD`."""
     capped = cap_together(texts.files, language, max_tokens, count)
     shortened = tuple(name for name, text in texts.files.items() if capped[name] != text.strip())
     text = render(
@@ -59,7 +58,7 @@ def compose_system_prompt(
         user=capped.get("USER.md", ""),
         memory=capped.get("MEMORY.md", ""),
         bootstrap=texts.bootstrap.strip(),
-        today=today.isoformat(),
+        today=today,
         home=str(home),
         files_folder=str(files_folder),
         tools=tools,

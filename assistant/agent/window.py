@@ -19,6 +19,7 @@ from assistant.config.words import say
 from assistant.errors import CompactionError
 from assistant.messages.blocks import BlockKey, Msg, ToolCallBlock, ToolResultBlock, block_text
 from assistant.messages.events import ContextMeasured, ContextPart, Event, Part
+from assistant.messages.hints import is_passing
 from assistant.messages.tokens import TokenCounter
 
 
@@ -143,12 +144,14 @@ class ContextWindow:
                 _label(message.role, block.type),
                 block_text(block),
                 self.counter.block(block),
-                key := BlockKey(message.id, block.type, block.id),
+                # What passes cannot be pinned.
+                None if is_passing(block) else key,
                 message.role == "user",
                 key in self._state.session.pins,
             )
             for message in messages
             for block in message.content
+            for key in [BlockKey(message.id, block.type, block.id)]
         ]
 
     def pins(self) -> list[Pin]:

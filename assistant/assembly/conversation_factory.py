@@ -36,7 +36,6 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel
 from assistant.models.windows import FILE_TOOLS_TOKENS
 from assistant.storage.sessions.session_file import Session
-from assistant.storage.text_files import read_any_text
 from assistant.storage.thrown_away import is_thrown_away
 
 OFFLINE_PATIENCE_SECONDS = 30.0
@@ -126,7 +125,7 @@ class ConversationFactory:
         tools = self._tools_for(state, memory, events)
         window = self._window_for(state, tools, events)
         compactor = Compactor(state, window, self._summariser(), events.emit, self._on_compacted)
-        recall = self._recall_for(state) if self.can_recall else None
+        recall = self._recall_for(state, window.prompt) if self.can_recall else None
         loop = AgentLoop(state, self.models.answering.model, tools, compactor, recall, self.settings.max_steps)
         conversation = Conversation(state, loop, compactor, events, memory, self.gate)
         for problem in self._outside.problems if self.has_file_tools else ():
@@ -175,15 +174,15 @@ class ConversationFactory:
 
     def _window_for(self, state: SessionState, tools: AgentTools, events: EventLog) -> ContextWindow:
         policy, counter = self.policy, self.models.counter
-        source = PromptSource(state, self.tool_scope, policy.threshold // 2, counter.text, read_any_text)
+        source = PromptSource(state, self.tool_scope, policy.threshold // 2, counter.text, self._store.notes)
         return ContextWindow(state, tools, SystemPromptHook(source, events.emit), policy, counter, events.emit)
 
     def _summariser(self) -> Summariser | None:
         fit = self.models.compacting
         return Summariser(make_ask(fit.model), fit.window_tokens) if fit else None
 
-    def _recall_for(self, state: SessionState) -> RecallHook:
-        return RecallHook(state, self._index, self._room_for(state), self.recall_switch)
+    def _recall_for(self, state: SessionState, prompt: SystemPromptHook) -> RecallHook:
+        return RecallHook(state, self._index, self._room_for(state), prompt, self.recall_switch)
 
     def _room_for(self, state: SessionState) -> MemoryRoom:
         return MemoryRoom(state, self.policy, self.models.counter)

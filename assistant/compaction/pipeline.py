@@ -25,6 +25,7 @@ from assistant.compaction.summary.user_messages import user_texts
 from assistant.config.words import Language
 from assistant.messages.blocks import Msg, block_keys
 from assistant.messages.events import CompactionReason, Notice
+from assistant.messages.hints import newest_hints, with_hints_before_question, without_hints
 from assistant.messages.tokens import TokenCounter
 
 _SUMMARY_SHARE = 1 / 3
@@ -114,7 +115,7 @@ def plan_compaction(request: CompactionRequest) -> Plan:
         return replace(plan, notices=(gate_notice(budget),))
     if budget.urgency == "none":
         return plan
-    parts = split(short.messages, budget.keep_tokens, request.counter, request.policy)
+    parts = _split_without_hints(request, short.messages, budget)
     is_too_little = _gained(request, budget, parts) < request.policy.guard_tokens and _is_guarded(request, budget)
     if parts.is_empty or is_too_little:
         return replace(plan, notices=(too_little_notice(budget),) if request.reason == "manual" else ())
@@ -128,6 +129,12 @@ def plan_compaction(request: CompactionRequest) -> Plan:
         summariser_window_tokens=request.summariser_window_tokens,
     )
     return replace(plan, split=parts, task=task)
+
+
+def _split_without_hints(request: CompactionRequest, messages: list[Msg], budget: Budget) -> Split:
+    """The two parts without what was recalled, which leaves now; what belongs to the newest question stays with it."""
+    parts = split(without_hints(messages), budget.keep_tokens, request.counter, request.policy)
+    return replace(parts, kept=with_hints_before_question(parts.kept, newest_hints(messages)))
 
 
 def _gained(request: CompactionRequest, budget: Budget, parts: Split) -> int:

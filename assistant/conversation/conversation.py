@@ -30,6 +30,7 @@ from assistant.messages.events import (
     RecalledLine,
     RecallRefused,
 )
+from assistant.messages.hints import without_hints
 from assistant.storage.atomic_io import replace_text
 from assistant.storage.journal.past_events import DatedChange
 from assistant.text.encoding import storable
@@ -149,7 +150,7 @@ class Conversation:
 
     def questions(self) -> list[Question]:
         """The person's messages that can be edited: those in the context, oldest first."""
-        context = self._loop.context
+        context = without_hints(self._loop.context)
         return [
             Question(message.id, len(context) - index)
             for index, message in enumerate(context, 1)

@@ -147,6 +147,21 @@ class Notes:
             change = self._record_outside(name, _content(name, path))
         return self._tell([change])
 
+    def is_changed_by_person(self, name: str, digest: str) -> bool:
+        """True where anything but the assistant's own lines came into the file since it had `digest`.
+
+        That is what the person, an editor or another program wrote, and what nobody knows of.
+        """
+        path = self._workspace.memory_path(name)
+        with _writing(path):
+            now = digest_of(_content(name, path))
+            known = self.log.history(name)
+            places = [place for place, change in enumerate(known, 1) if change.digest == digest]
+            is_known = bool(places) or not digest
+            if now == digest or not is_known or now != self.log.latest_digest(name):
+                return now != digest
+            return any(change.writer in _PERSON for change in known[max(places, default=0) :])
+
     def _first_forgotten(self, lines: list[str], writer: str | Origin) -> str | None:
         """The first line that this writer may not write."""
         allowed = self._unforgotten(lines, writer)

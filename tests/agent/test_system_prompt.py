@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def composed(files: Mapping[str, str], max_tokens: int = 1_000_000) -> SystemPro
     return compose_system_prompt(
         PromptTexts({"AGENTS.md": "", "SOUL.md": "", "USER.md": "", "MEMORY.md": "", **files}, ""),
         language="en",
-        today=dt.date(2026, 11, 30),
+        today="2026-11-30",
         home=Path("HOME"),
         files_folder=Path("HOME/files"),
         tools="all",

@@ -8,7 +8,8 @@ from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.pipeline import CompactionRequest, Outcome, compact, plan_compaction
 from assistant.compaction.summary.summary import Ask
 from assistant.errors import ModelError
-from assistant.messages.blocks import BlockKey, Msg, ToolCallState, block_keys
+from assistant.messages.blocks import BlockKey, HintBlock, Msg, ToolCallState, block_keys
+from assistant.messages.hints import RECALL_SOURCE, hints_from, without_hints
 from assistant.messages.tokens import TokenCounter
 from tests.compaction.conversations import (
     AT,
@@ -50,6 +51,18 @@ def good(_: str) -> str:
 def long_chat(turns: int = 80) -> list[Msg]:
     """A conversation of about 8,000 tokens."""
     return chat(turns, "word " * 36)
+
+
+def test_what_was_recalled_leaves_but_for_that_of_the_newest_question() -> None:
+    *before, question, answer = long_chat(90)
+    hints = [reply(HintBlock(hint=f"hint {number}", source=RECALL_SOURCE)) for number in range(3)]
+    messages = [hints[0], *before[:-2], hints[1], *before[-2:], hints[2], question, answer]
+    with_hints = run(request(messages, SMALL), ScriptedAsk([good]))
+    without = run(request(without_hints(messages), SMALL), ScriptedAsk([good]))
+    assert with_hints.record is not None and without.record is not None
+    assert hints_from(RECALL_SOURCE, with_hints.messages) == hints[2].content
+    assert without_hints(with_hints.messages) == without.messages
+    assert with_hints.record.keys == without.record.keys
 
 
 def test_below_the_threshold_nothing_happens() -> None:

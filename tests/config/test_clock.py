@@ -9,7 +9,7 @@ import pytest
 
 from assistant.config.clock import Clock, read_zone
 from assistant.index.question import read_question
-from assistant.messages.blocks import UserMsg
+from assistant.messages.blocks import UserMsg, block_text, text_of
 from assistant.models.scripted import ScriptedModel
 from assistant.storage.journal.journal import Journal
 from assistant.storage.workspace import Workspace
@@ -83,8 +83,7 @@ async def test_notes_and_the_prompt_take_the_day_of_the_browser(home: Path) -> N
         west = clock.now().date()
         await say(assistant, conversation, "Hello")
     prompts = [request.messages[0].get_text_content() or "" for request in model.requests]
-    assert [(f"{east}" in prompt, f"{west}" in prompt) for prompt in (prompts[0], prompts[-1])] == [
-        (True, False),
-        (False, True),
-    ]
+    assert [(f"{east}" in prompt, f"{west}" in prompt) for prompt in prompts] == [(True, False)] * 3
+    *_, told, question = model.requests[-1].messages
+    assert (block_text(told.content[0]), text_of(question)) == (f"A new day has begun: today is {west}.", "Hello")
     assert [path.name for path in (home / "memory").glob("*.md")] == [f"{east}.md"]

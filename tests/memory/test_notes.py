@@ -304,3 +304,38 @@ def test_a_labelled_line_fills_the_line_of_its_label_and_is_logged(memory: Home)
     corrected = memory.notes.add_lines("USER.md", "Habits", ["Name: Grace"], "assistant")
     assert corrected is not None
     assert "-- Name: Ada" in corrected.diff
+
+
+@pytest.mark.parametrize("start", [b"", b"# USER\n"], ids=["empty", "never seen"])
+@pytest.mark.parametrize(
+    ("writers", "is_by_person"),
+    [
+        ([], False),
+        (["assistant"], False),
+        (["flush", "tidy"], False),
+        (["owner"], True),
+        (["assistant", "owner", "assistant"], True),
+        (["assistant", "an editor"], True),
+        (["an editor", "assistant"], True),
+    ],
+)
+def test_it_is_known_whether_the_person_changed_a_file_since(
+    memory: Home, start: bytes, writers: list[str], is_by_person: bool
+) -> None:
+    memory.write(start)
+    digest = memory.notes.read("USER.md").digest
+    for number, writer in enumerate(writers):
+        if writer == "an editor":
+            memory.write(memory.content() + f"- line {number}\n".encode())
+        else:
+            memory.notes.add_lines("USER.md", "Tea", [f"line {number}"], writer)
+    assert memory.notes.is_changed_by_person("USER.md", digest) is is_by_person
+
+
+def test_what_was_taken_back_is_no_change(memory: Home) -> None:
+    memory.notes.add_lines("USER.md", "Tea", ["likes green tea"], "assistant")
+    digest = memory.notes.read("USER.md").digest
+    change = memory.notes.add_lines("USER.md", "Tea", ["likes oolong"], "owner")
+    assert change is not None
+    memory.notes.undo(change.change_id, "owner")
+    assert memory.notes.is_changed_by_person("USER.md", digest) is False

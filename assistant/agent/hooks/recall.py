@@ -1,24 +1,29 @@
-"""What memory has on a message, handed over before its turn: found, shown, given as a fenced hint, gone at the end."""
+"""What memory has on a message, handed over before its turn: found, shown, given as a fenced hint.
+
+The hint stays where it is until a compaction, for what stands behind it would be processed again if it left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 
+from assistant.agent.hooks.prompt_refresh import SystemPromptHook
 from assistant.agent.hooks.signatures import Inputs, NextStream, Stream
 from assistant.agent.memory_room import MemoryRoom
 from assistant.agent.session_state import SessionState
 from assistant.config.prompts import render
 from assistant.index.follow_up import question_in_context
+from assistant.index.left_out import is_left_out, sentence_marks
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.quotes import Quote
 from assistant.index.search import SearchHit
-from assistant.messages.blocks import AssistantMsg, HintBlock, text_of
+from assistant.messages.blocks import HintBlock, text_of
 from assistant.messages.events import Recalled, RecalledLine
-from assistant.storage.journal.journal import RECALL_SOURCE
+from assistant.messages.hints import RECALL_SOURCE, insert_hint, without_hints
 from assistant.storage.workspace import PROMPT_FILES
 
 SURE_RELEVANCE = 0.35
@@ -61,13 +66,22 @@ class RecallSwitch:
 class RecallHook(MiddlewareBase):
     """Finds what belongs to a message, and puts it in front of the message before the first model call of its turn."""
 
-    def __init__(self, state: SessionState, index: MemoryIndex, room: MemoryRoom, switch: RecallSwitch) -> None:
+    def __init__(
+        self,
+        state: SessionState,
+        index: MemoryIndex,
+        room: MemoryRoom,
+        prompt: SystemPromptHook,
+        switch: RecallSwitch,
+    ) -> None:
         """`switch` is the person's; it also learns what recall costs."""
         self._state = state
         self._index = index
         self._room = room
+        self._prompt = prompt
         self._switch = switch
-        self._hint: str | None = None
+        self._hint: HintBlock | None = None
+        self._marks: tuple[str, ...] = ()
 
     async def find(self, text: str) -> Recalled | None:
         """The best passages that are not in the context already; they are handed over with the next model call.
@@ -78,21 +92,31 @@ class RecallHook(MiddlewareBase):
         if not self._switch.is_on:
             return None
         quotes = await self._quotes(text)
-        self._hint = render("recall", self._state.language, quotes=quotes) if quotes else None
-        tokens = self._room.for_recall().count(self._hint) if self._hint else 0
+        if not quotes:
+            self._switch.note(0)
+            return None
+        hint = render("recall", self._state.language, quotes=quotes)
+        self._hint = HintBlock(hint=hint, source=RECALL_SOURCE)
+        self._marks = sentence_marks("\n".join(row.text for quote in quotes for row in quote.rows))
+        tokens = self._room.for_recall().count(hint)
         self._switch.note(tokens)
-        return Recalled(tuple(map(_recalled, quotes)), tokens) if quotes else None
+        return Recalled(tuple(map(_recalled, quotes)), tokens)
 
     async def _quotes(self, text: str) -> tuple[Quote, ...]:
         question = question_in_context(text, self._said_before())
         answer = await self._index.search_widely(question, LEAST_RELEVANCE)
         left_out_ids = self._state.journal.deleted_ids()
-        hits = [hit for hit in answer.hits if hit.session_id not in left_out_ids and hit.path not in PROMPT_FILES]
+        marks = self._state.refused_marks() | self._state.prefix.recalled_marks(self._state.context)
+        hits = [hit for hit in answer.hits if hit.session_id not in left_out_ids and not self._is_known(hit, marks)]
         if not is_about_memory(hits):
             return ()
         known_ids = {message.id for message in self._state.context}
-        refused = self._state.refused_marks()
-        return await self._index.quote(question, hits, self._room.for_recall(), known_ids, refused)
+        return await self._index.quote(question, hits, self._room.for_recall(), known_ids, marks)
+
+    def _is_known(self, hit: SearchHit, marks: Collection[str]) -> bool:
+        """True for what stands in the prompt, was recalled before and stands in the context, or was refused."""
+        is_in_prompt = hit.path in PROMPT_FILES and self._prompt.holds(hit.path, hit.text)
+        return is_in_prompt or is_left_out(hit.text, marks)
 
     def _said_before(self) -> list[str]:
         """The person's last message before the newest one, and the last answer."""
@@ -102,12 +126,16 @@ class RecallHook(MiddlewareBase):
         return [*asked[-1:], *answered[-1:]]
 
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
-        """The hint comes before the person's message, once: a small model answers what it reads last."""
+        """The hint comes before the person's message, once: a small model answers what it reads last.
+
+        Where it would be too much with those of earlier turns, these leave together.
+        """
         hint, self._hint = self._hint, None
         if hint is not None:
-            context = agent.state.context
-            place = max((i for i, message in enumerate(context) if message.role == "user"), default=len(context))
-            context.insert(place, AssistantMsg(agent.name, [HintBlock(hint=hint, source=RECALL_SOURCE)]))
+            if not self._room.has_room_for_hint(hint):
+                agent.state.context = without_hints(agent.state.context)
+            self._state.prefix.note_recalled(hint.id, self._marks)
+            agent.state.context = insert_hint(agent.state.context, agent.name, hint)
         async for event in next_handler(**input_kwargs):
             yield event
 

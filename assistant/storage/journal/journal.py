@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from assistant.messages.blocks import Block, BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
+from assistant.messages.blocks import BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
+from assistant.messages.hints import is_passing
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
 from assistant.storage.journal.day_parts import JournalSession
@@ -42,9 +43,6 @@ from assistant.storage.journal.rows import (
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import encode
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
-
-RECALL_SOURCE = "recall"
-"""`source` of a hint block that holds recalled memory: it leaves with the turn, and only a `RecalledRow` records it."""
 
 _ANY_SESSION = b'{"session_id":"'
 
@@ -210,7 +208,7 @@ class Journal:
                 created_at=placed.message.created_at,
             )
             for placed in iterate_blocks(messages)
-            if not _is_recall(placed.block)
+            if not is_passing(placed.block)
         ]
 
     def _write(self, rows: Sequence[Row]) -> list[BlockKey]:
@@ -300,10 +298,6 @@ def _append(path: Path, lines: Iterable[str]) -> None:
 
 def _day_before(at: str) -> str:
     return (date.fromisoformat(at[:10]) - timedelta(days=1)).isoformat()
-
-
-def _is_recall(block: Block) -> bool:
-    return block.type == "hint" and block.source == RECALL_SOURCE
 
 
 def _oldest_first(rows: Sequence[tuple[Path, Row]]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What memory holds is handed over before a turn: found, told, given once, and gone when the turn ends."""
+"""What memory holds is handed over before a turn: found, told, given once, and there until a compaction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from assistant.agent.hooks.recall import RecallCost, is_about_memory
-from assistant.agent.memory_room import most_recall_tokens
+from assistant.agent.memory_room import STANDING_SHARE, most_recall_tokens
 from assistant.index.search import SearchHit
-from assistant.messages.events import Event, Recalled, RecalledLine, RecallRefused
+from assistant.messages.blocks import block_text
+from assistant.messages.events import Event, Recalled, RecalledLine, RecallRefused, TurnFinished
+from assistant.messages.hints import RECALL_SOURCE, hints_from
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
-from tests.fakes.home import SUMMARY, say, scripted_assistant, text
+from tests.fakes.home import SUMMARY, say, scripted_assistant, text, until
 from tests.index.homes import write
 
 NOTE = "memory/2026-11-27.md"
@@ -35,6 +37,11 @@ def recalled_in(events: Sequence[Event]) -> list[RecalledLine]:
 def words_of(request: ScriptedRequest) -> str:
     """Everything a request says, hints included."""
     return json.dumps([message.model_dump(mode="json") for message in request.messages])
+
+
+def said_in_request(request: ScriptedRequest) -> list[tuple[str, str]]:
+    """Each block of a request with the role of its message."""
+    return [(message.role, block_text(block)) for message in request.messages for block in message.content]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +97,101 @@ async def test_a_question_about_the_past_is_answered_from_memory_without_a_searc
     assert (line.place, line.day, line.text) == (f"{NOTE}:3", "2026-11-27", f"- {FACT}")
     assert f"[{NOTE}:3 | 2026-11-27]\\n- {FACT}" in words_of(model.requests[0])
     assert recalled_in(second) == []
-    assert FACT not in words_of(model.requests[1])
-    assert [words for words in context if FACT in words] == []
+    before = said_in_request(model.requests[0])
+    assert said_in_request(model.requests[1])[: len(before)] == before
+    assert [FACT in words for words in context].count(True) == 1
+
+
+async def test_what_was_recalled_is_not_recalled_again_while_it_stands_in_the_context(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")], [text("As I said.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        asked = [recalled_in(await say(assistant, conversation, QUESTION)) for _ in range(2)]
+    # A conversation that is left is written to memory, and asks the model as well.
+    async with scripted_assistant(home, again := ScriptedModel([[text("Fine.")]] * 4), memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.open(conversation.session_id)
+        asked.append(recalled_in(await say(assistant, conversation, QUESTION)))
+    assert [len(lines) for lines in asked] == [1, 0, 0]
+    before = said_in_request(model.requests[1])
+    after = next(said_in_request(request) for request in again.requests if "Bash" in request.tools)
+    assert after[: len(before)] == before
+
+
+async def test_a_line_that_was_changed_since_is_recalled(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")], [text("It moved.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, QUESTION)
+        write(home, NOTE, "- The dentist in Harbour Lane moved to the third floor.\n")
+        await assistant.index.sync()
+        asked = recalled_in(await say(assistant, conversation, QUESTION))
+    assert [line.text for line in asked] == ["- The dentist in Harbour Lane moved to the third floor."]
+
+
+async def test_what_was_recalled_leaves_together_once_it_takes_too_much(home: Path) -> None:
+    names = ("Alder", "Birch", "Cedar", "Damson")
+    for number, name in enumerate(names, 1):
+        lines = (
+            f"- {name} Street has house {house}, where the {name} tailor keeps {house} coats.\n" for house in range(40)
+        )
+        write(home, f"memory/2026-11-0{number}.md", "".join(lines))
+    model = ScriptedModel([[text("So many.")]] * 4, context_size=16_000)
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        for name in names:
+            assert recalled_in(await say(assistant, conversation, f"How many coats are in {name} Street?"))
+        limit = assistant.policy.max_input_length * STANDING_SHARE
+        sizes = [
+            sum(map(assistant.counter.block, hints_from(RECALL_SOURCE, request.messages))) for request in model.requests
+        ]
+    assert max(sizes) <= limit
+    hints = [hints_from(RECALL_SOURCE, request.messages) for request in model.requests]
+    assert [len(standing) for standing in hints] == [1, 1, 1, 1]
+    assert ["Damson" in block_text(standing[-1]) for standing in hints][-1]
+
+
+async def test_what_was_recalled_for_a_message_leaves_with_it_when_that_is_edited(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")], [text("Good morning.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, QUESTION)
+        (question,) = conversation.questions()
+        start = conversation.next_number
+        conversation.edit(question.message_id, "Good morning")
+        await until(conversation, TurnFinished, start)
+    assert (question.later_messages, FACT in words_of(model.requests[1])) == (1, False)
+
+
+async def test_a_retry_is_given_what_was_recalled_the_first_time(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("Hm.")], [text("There.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, QUESTION)
+        start = conversation.next_number
+        conversation.retry()
+        await until(conversation, TurnFinished, start)
+    assert said_in_request(model.requests[1]) == said_in_request(model.requests[0])
+
+
+async def test_what_another_conversation_wrote_into_a_file_of_the_prompt_since_is_recalled(home: Path) -> None:
+    model = ScriptedModel([[text("Hello.")], [text("There.")]])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Good morning")
+        assistant.notes.add_lines("MEMORY.md", "Facts", [FACT], "flush")
+        await assistant.index.sync()
+        asked = recalled_in(await say(assistant, conversation, QUESTION))
+    assert [(line.path, line.text) for line in asked] == [("MEMORY.md", f"- {FACT}")]
 
 
 async def test_recall_can_be_switched_off(home: Path) -> None:

@@ -30,8 +30,9 @@ from assistant.messages.blocks import (
     block_text,
 )
 from assistant.messages.events import RecalledLine
+from assistant.messages.hints import RECALL_SOURCE
 from assistant.storage.atomic_io import append_lines
-from assistant.storage.journal.journal import RECALL_SOURCE, Journal
+from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.listing import JournalSession
 from assistant.storage.journal.rows import (
     BlockRow,
