@@ -20,7 +20,7 @@ from assistant.config.words import speak
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-_FOREIGN_PREFIXES = ("PALIMPSEST_", "EMBEDDING_", "MEMORY_STORE_", "SPACE_", "GRADIO_", "HF_")
+_FOREIGN_PREFIXES = ("PALIMPSEST_", "EMBEDDING_", "MEMORY_STORE_", "SPACE_", "GRADIO_", "HF_", "OLLAMA_")
 _FOREIGN_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY")
 _QUIET = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")

@@ -142,6 +142,9 @@ def build_parser() -> argparse.ArgumentParser:
         description=say("cli", "help_hash_long"),
     )
 
+    pull = commands.add_parser("pull", parents=[common], help=say("cli", "help_pull"))
+    pull.add_argument("model", metavar="MODEL")
+
     doctor = commands.add_parser("doctor", parents=[common], help=say("cli", "help_doctor"))
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -274,6 +277,10 @@ def _carry_out(settings: Settings, options: argparse.Namespace) -> int:
                 "import": home_commands.run_import,
             }[name]
             return run(settings, options)
+        case "pull":
+            from assistant.cli.pull_command import pull
+
+            return asyncio.run(pull(settings, options.model))
         case "doctor":
             return _examine(settings, options.json)
         case "show":

@@ -27,7 +27,7 @@ PREFIX = "PALIMPSEST_"
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
-Provider = Literal["auto", "dashscope", "openai", "anthropic", "offline"]
+Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "offline"]
 Switch = Literal["on", "off"]
 StoreBackend = Literal["auto", "chroma", "chroma-server", "local", "pgvector", "qdrant"]
 
@@ -64,6 +64,10 @@ class Settings(BaseSettings):
     """Key for an OpenAI-compatible server."""
     anthropic_api_key: SecretStr = Field(SecretStr(""), validation_alias="ANTHROPIC_API_KEY")
     """Key for Anthropic."""
+    ollama_api_key: SecretStr = Field(SecretStr(""), validation_alias="OLLAMA_API_KEY")
+    """Key for a server of Ollama that asks for one."""
+    ollama_host: str = Field("", validation_alias="OLLAMA_HOST")
+    """Where Ollama is, as Ollama itself reads it: a host, with a port or without."""
     compactor_model: str = ""
     """Model for summaries and the flush; empty: the chat model."""
 
@@ -164,7 +168,9 @@ class Settings(BaseSettings):
         """Blanks, line ends, quotes and invisible marks around a value come from a copy and belong to no value."""
         return value.strip(_PASTED) if isinstance(value, str) else value
 
-    @field_validator("api_key", "dashscope_api_key", "openai_api_key", "anthropic_api_key", "embedding_api_key")
+    @field_validator(
+        "api_key", "dashscope_api_key", "openai_api_key", "anthropic_api_key", "ollama_api_key", "embedding_api_key"
+    )
     @classmethod
     def _must_be_a_key(cls, key: SecretStr) -> SecretStr:
         text = key.get_secret_value()
@@ -239,6 +245,8 @@ class Settings(BaseSettings):
                 return self.openai_api_key.get_secret_value()
             case "anthropic":
                 return self.anthropic_api_key.get_secret_value()
+            case "ollama":
+                return self.ollama_api_key.get_secret_value()
             case "auto" | "offline":
                 return ""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-from urllib.parse import urlsplit
 
 import httpx
 from agentscope.model import ChatModelBase
 
-from assistant.config.settings import Provider, Settings, fixing_variable, variable_names
+from assistant.config.settings import Settings
 from assistant.config.words import say
 from assistant.errors import ModelError, ModelUnreachableError, SettingsError
 from assistant.messages.tokens import Vocabulary, vocabulary_for
@@ -20,13 +19,13 @@ from assistant.models.http_client import client_for
 from assistant.models.known_providers import (
     DASHSCOPE_MODEL,
     DASHSCOPE_URL,
-    NATIVE_PROVIDERS,
     OPENAI_MODEL,
     OPENAI_URL,
     NativeName,
 )
 from assistant.models.native_making import make_native
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
+from assistant.models.provider_choice import is_openai, provider_at, provider_with_key
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.provider_line import OnRefused, ProviderModel
 from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
@@ -203,56 +202,28 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
 
 
 async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> ChatModel:
-    at_address = settings.base_url and not _is_openai(settings.base_url)
-    if provider := _provider_at(settings.base_url) if at_address else _provider_with_key(settings):
+    at_address = settings.base_url and not is_openai(settings.base_url)
+    if provider := provider_at(settings.base_url) if at_address else provider_with_key(settings):
         return await connect_model(settings.model_copy(update={"provider": provider}))
+    if settings.ollama_host:
+        return await _connect_native(settings, "ollama")
     look_up = await look_up_local_servers(places=places)
     told = say("models", "no_key_set", look_up=look_up.describe())
-    if server := _server_with(settings.model, look_up.servers):
-        return await _connect_openai(settings.model_copy(update={"base_url": server.base_url}), told)
-    return connect_offline(settings, told)
+    server = _server_with(settings.model, look_up.servers)
+    if server is None:
+        return connect_offline(settings, told)
+    found = settings.model_copy(update={"base_url": server.base_url})
+    return await (_connect_native(found, "ollama", told) if server.speaks == "ollama" else _connect_openai(found, told))
 
 
-def _provider_at(base_url: str) -> Provider:
-    """Whose protocol is spoken at an address."""
-    if urlsplit(base_url).hostname == "api.anthropic.com" or base_url.endswith("/anthropic"):
-        return "anthropic"
-    return "dashscope" if "aliyuncs.com" in base_url or "compatible-mode" in base_url else "openai"
-
-
-def _provider_with_key(settings: Settings) -> Provider | None:
-    """Whose key is set: the provider's of the model that is named, else DashScope's, else the first."""
-    named = _provider_of(settings.model)
-    if named and settings.key_of(named):
-        return named
-    if settings.key_of("dashscope"):
-        return "dashscope"
-    others: tuple[Provider, ...] = ("openai", *NATIVE_PROVIDERS)
-    return next((provider for provider in others if settings.own_key_of(provider)), None)
-
-
-def _provider_of(model: str) -> Provider | None:
-    """Who has a model, where its name tells."""
-    name = model.lower()
-    if name.startswith(("gpt", "chatgpt", "o1", "o3", "o4")):
-        return "openai"
-    return next((native for native, known in NATIVE_PROVIDERS.items() if name.startswith(known.names)), None)
-
-
-async def _connect_native(settings: Settings, provider: NativeName) -> ChatModel:
-    known = NATIVE_PROVIDERS[provider]
-    # OPENAI_BASE_URL may be set for other programs: no other provider's key is sent there.
-    is_foreign = _is_openai(settings.base_url) or fixing_variable("base_url") == "OPENAI_BASE_URL"
-    address = "" if is_foreign else settings.base_url
-    key = settings.key_of(provider)
-    if not key and not address:
-        raise SettingsError(variable_names(known.key_field)[0], say("models", "provider_needs_key", provider=provider))
-    base_url = address or known.base_url
-    listed = ListedModel(settings.model or known.model)
-    window = _window(settings, listed, base_url)
-    model = make_native(provider, listed.name, base_url, key, window, settings.max_reply_tokens)
-    told = say("models", "at_provider", name=listed.name, provider=known.title if not address else base_url)
-    return _chat_model(model, provider, base_url, listed, settings, told)
+async def _connect_native(settings: Settings, provider: NativeName, told: str = "") -> ChatModel:
+    made = await make_native(settings, provider)
+    how = " ".join(
+        part for part in (told, say("models", "at_provider", name=made.listed.name, provider=made.where)) if part
+    )
+    known = settings.max_input_length or made.listed.window_tokens
+    chosen = settings.model_copy(update={"max_input_length": known})
+    return _chat_model(made.model, provider, made.address, made.listed, chosen, how)
 
 
 async def _connect_dashscope(settings: Settings) -> ChatModel:
@@ -260,7 +231,7 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
     if not key:
         raise SettingsError("DASHSCOPE_API_KEY", say("models", "provider_needs_key", provider="dashscope"))
     # OPENAI_BASE_URL may be set for other programs: DashScope's key is never sent to OpenAI.
-    base_url = DASHSCOPE_URL if not settings.base_url or _is_openai(settings.base_url) else settings.base_url
+    base_url = DASHSCOPE_URL if not settings.base_url or is_openai(settings.base_url) else settings.base_url
     name = settings.model or DASHSCOPE_MODEL
     # DashScope lists no windows, so only a stand-in on loopback is asked.
     listed = await _ask_about(base_url, key, name) if is_loopback(base_url) else ListedModel(name)
@@ -272,9 +243,9 @@ async def _connect_dashscope(settings: Settings) -> ChatModel:
 async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     key = settings.key_of("openai")
     base_url = settings.base_url or OPENAI_URL
-    if not key and _is_openai(base_url):
+    if not key and is_openai(base_url):
         raise SettingsError("OPENAI_API_KEY", say("models", "no_key_no_server"))
-    if settings.model or _is_openai(base_url):
+    if settings.model or is_openai(base_url):
         listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
     else:
         listed = await _first_listed(base_url, key)
@@ -306,7 +277,7 @@ def _chat_model(
 async def _ask_about(base_url: str, key: str, name: str) -> ListedModel:
     """What the server says about the model `name`; only the name where it does not answer."""
     is_local = is_loopback(base_url)
-    if _is_openai(base_url):
+    if is_openai(base_url):
         return ListedModel(name)
     async with client_for(base_url, _ASK_SECONDS, key=key) as client:
         try:
@@ -353,7 +324,3 @@ def _window(settings: Settings, listed: ListedModel, base_url: str) -> int:
 def _server_with(name: str, servers: Sequence[LocalServer]) -> LocalServer | None:
     """The first server that has the model asked for; without a name the first of all."""
     return next((server for server in servers if not name or name in server.models), None)
-
-
-def _is_openai(base_url: str) -> bool:
-    return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname

@@ -10,7 +10,8 @@ from typing import Literal
 import httpx
 
 from assistant.config.words import say
-from assistant.models.server_report import direct_client, list_models
+from assistant.models.ollama_server import is_ollama, list_ollama
+from assistant.models.server_report import ListedModel, direct_client, list_models
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,17 @@ Outcome = Literal["models", "no models", "asks for a key", "something else answe
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server on loopback with models to offer; `window_tokens` is that of the first model, if it is given."""
+    """A server on loopback with models to offer; `window_tokens` is that of the first model, if it is given.
+
+    `speaks` is the protocol to ask it in; `hints` says of each model how large it is, where that is told.
+    """
 
     name: str
     base_url: str
     models: tuple[str, ...]
     window_tokens: int | None = None
+    speaks: Literal["openai", "ollama"] = "openai"
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,28 @@ async def _probe(client: httpx.AsyncClient, host: str, place: ServerPlace, timeo
     if not models:
         return Probe(place, "no models")
     names = tuple(model.name for model in models)
+    if place.name == "Ollama" and (server := await _ask_ollama(client, f"http://{host}:{place.port}", timeout_seconds)):
+        return Probe(place, "models", server)
     return Probe(place, "models", LocalServer(place.name, base_url, names, models[0].window_tokens))
+
+
+async def _ask_ollama(client: httpx.AsyncClient, root: str, timeout_seconds: float) -> LocalServer | None:
+    """The server with what it says of its models; None where it does not speak Ollama's own protocol."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            if not await is_ollama(client, root):
+                return None
+            models = await list_ollama(client, root)
+    except (TimeoutError, httpx.HTTPError, ValueError):
+        return None
+    names = tuple(model.name for model in models)
+    return LocalServer("Ollama", root, names, speaks="ollama", hints=tuple(map(_size_in_words, models)))
+
+
+def _size_in_words(model: ListedModel) -> str:
+    if not (model.size_billions and model.disk_bytes):
+        return ""
+    return say("models", "model_size", billions=model.size_billions, gigabytes=model.disk_bytes / 1e9)
 
 
 def _tell(probe: Probe) -> str:

@@ -12,7 +12,7 @@ DASHSCOPE_MODEL = "qwen-plus"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-5.4"
 
-NativeName = Literal["anthropic"]
+NativeName = Literal["anthropic", "ollama"]
 """The providers that are asked over a protocol of their own."""
 
 
@@ -20,7 +20,7 @@ NativeName = Literal["anthropic"]
 class NativeProvider:
     """A provider with a protocol of its own: its name for people, where it is, which model answers where none is named.
 
-    `names` is how its models are called by their beginning.
+    `model` is empty where the first of its list answers. `names` is how its models are called by their beginning.
     """
 
     title: str
@@ -34,6 +34,7 @@ NATIVE_PROVIDERS: dict[NativeName, NativeProvider] = {
     "anthropic": NativeProvider(
         "Anthropic", "https://api.anthropic.com", "claude-sonnet-5-5", "anthropic_api_key", ("claude",)
     ),
+    "ollama": NativeProvider("Ollama", "http://127.0.0.1:11434", "", "ollama_api_key", ()),
 }
 
 
@@ -49,7 +50,7 @@ class KnownProvider:
 
 KNOWN_PROVIDERS = (
     KnownProvider("OpenAI", "openai", OPENAI_URL, OPENAI_MODEL),
-    *(KnownProvider(native.title, name, "", native.model) for name, native in NATIVE_PROVIDERS.items()),
+    *(KnownProvider(one.title, name, "", one.model) for name, one in NATIVE_PROVIDERS.items() if one.model),
     KnownProvider("DashScope", "dashscope", "", DASHSCOPE_MODEL),
     KnownProvider("DeepSeek", "openai", "https://api.deepseek.com/v1", ""),
     KnownProvider("Mistral", "openai", "https://api.mistral.ai/v1", ""),

@@ -34,6 +34,11 @@ class ListedModel:
     size_billions: float | None = None
     calls_tools: bool | None = None
     is_for_chat: bool = True
+    most_tokens: int | None = None
+    """What it could read, where the server loads it with less."""
+    disk_bytes: int | None = None
+    has_own_window: bool = False
+    """True where the window is set in the model's own file."""
 
 
 def is_loopback(base_url: str) -> bool:
@@ -69,7 +74,7 @@ async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedMode
     What the list of models said stands. Silence, an error or an odd answer tells nothing.
     """
     root = base_url.rstrip("/").removesuffix("/v1")
-    for read in (_read_llama_server, _read_lm_studio, _read_ollama):
+    for read in (_read_llama_server, _read_lm_studio, read_ollama):
         told = await read(client, root, model.name)
         model = replace(
             model,
@@ -113,7 +118,7 @@ async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> Li
     )
 
 
-async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
+async def read_ollama(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
     """Ollama serves `num_ctx` or what it loaded with, which is far less than the model could: it cuts in silence."""
     shown = await _fetch(client, f"{root}/api/show", {"model": name})
     if not shown:
@@ -122,13 +127,20 @@ async def _read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Liste
     size = size_in_name(str(details.get("parameter_size", ""))) if is_object(details) else None
     calls_tools = _has_tool_use(shown, "tools")
     is_for_chat = chats_by_capabilities(shown.get("capabilities"))
+    most = _most_tokens(shown.get("model_info"))
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
-        return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat)
+        return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat, most, has_own_window=True)
     loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
     rows = [row for row in loaded if is_object(row)] if is_list(loaded) else []
     nothing: dict[str, object] = {}
     mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), nothing)
-    return ListedModel(name, _number(mine, "context_length"), size, calls_tools, is_for_chat)
+    return ListedModel(name, _number(mine, "context_length"), size, calls_tools, is_for_chat, most)
+
+
+def _most_tokens(info: object) -> int | None:
+    """The window by the file of the model; its field has the name of the architecture before it."""
+    fields = [name for name in info if name.endswith(".context_length")] if is_object(info) else []
+    return _number(info, *fields) if is_object(info) else None
 
 
 def _has_tool_use(row: dict[str, object], word: str) -> bool | None:

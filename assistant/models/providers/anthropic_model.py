@@ -39,7 +39,7 @@ class AnthropicModel(NativeModel, AnthropicChatModel):
     LISTING = "/v1/models"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._open_line(ProviderLine(name, base_url, api_key, max_reply_tokens), MessageEvents)
+        self._open_line(ProviderLine(name, base_url, api_key, max_reply_tokens), lambda facts, _: MessageEvents(facts))
         self._refused_thoughts: set[str] = set()
         card = _cards().get(name)
         limit = card.output_size if card else _LEAST_OUTPUT_TOKENS

@@ -25,7 +25,8 @@ from assistant.models.wire.regular_response import decoded
 from assistant.models.wire.server_failures import failure_in
 from assistant.text.json_values import JsonObject, is_object
 
-MakeEvents = Callable[[AnswerFacts], NativeEvents]
+MakeEvents = Callable[[AnswerFacts, JsonObject], NativeEvents]
+"""The reader of one answer, from where its facts go and from the body of the request."""
 _ERROR_STATUS = 400
 _WRONG_ADDRESS_STATUS = 404
 
@@ -69,7 +70,7 @@ def read_responses(make_events: MakeEvents) -> Callable[[httpx.Response], Awaita
         exchange = _current.get(None)
         if exchange is None:
             return
-        events = make_events(exchange.facts)
+        events = make_events(exchange.facts, _body_of(response.request))
         if not response.is_success:
             await response.aread()
             exchange.refusal = refusal_in(response, events)
@@ -86,6 +87,11 @@ def read_responses(make_events: MakeEvents) -> Callable[[httpx.Response], Awaita
         response.stream = httpx.ByteStream(json.dumps({"error": {"message": exchange.refusal.message}}).encode())
 
     return read
+
+
+def _body_of(request: httpx.Request) -> JsonObject:
+    body: object = json.loads(request.content) if request.content else None
+    return body if is_object(body) else {}
 
 
 def refusal_in(response: httpx.Response, events: NativeEvents) -> openai.APIStatusError:
@@ -141,6 +147,8 @@ class _MendedStream(httpx.AsyncByteStream):
         self._is_over = content is None
         for text in self._lines.close() if content is None else self._lines.feed(content):
             self._waiting += self._mended(text)
+        if content is None:
+            self._waiting += self._events.close()
 
     def _mended(self, text: str) -> list[JsonObject]:
         if text.lstrip().lower().startswith(("<!doctype", "<html")):

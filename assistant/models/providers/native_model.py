@@ -60,10 +60,14 @@ class NativeModel(ProviderModel):
         self._make_events = make_events
         self._http = line.http_client(
             {
-                "request": [masked_requests(lambda content: line.mask(content))],
+                "request": [masked_requests(lambda content: line.mask(self._rewritten(content)))],
                 "response": [read_responses(make_events)],
             }
         )
+
+    def _rewritten(self, content: bytes) -> bytes:
+        """A request with what the library has no argument for."""
+        return content
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send no request from now on that `mask` has not gone over."""
@@ -83,7 +87,7 @@ class NativeModel(ProviderModel):
             return str(as_model_error(error, self._line.address, self._line.key))
         if response.status_code not in _TELLING:
             return ""
-        refusal = refusal_in(response, self._make_events(AnswerFacts()))
+        refusal = refusal_in(response, self._make_events(AnswerFacts(), {}))
         return str(as_model_error(refusal, self._line.address, self._line.key))
 
     async def close(self) -> None:

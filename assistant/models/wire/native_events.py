@@ -28,6 +28,10 @@ class NativeEvents(ABC):
     def feed(self, value: JsonObject) -> list[JsonObject]:
         """The values that the library is to get for this one."""
 
+    def close(self) -> list[JsonObject]:
+        """The values that the library is to get once the provider has said its last."""
+        return []
+
     def encode(self, value: JsonObject) -> bytes:
         """A value as it stands in the stream."""
         return b"data: " + json.dumps(value).encode() + b"\n\n"

@@ -62,11 +62,11 @@ class WhoAnswers:
 def who_answers(assistant: Assistant, place: str, form: Form | None = None) -> WhoAnswers:
     """Who can answer here, and who does, or who was chosen in a form; a key of the form is not among it."""
     told = _who_answers(assistant, place)
-    kind, *found = form.said("who").split(" ", 2) if form else [""]
+    kind, *found = form.said("who").split(" ", 3) if form else [""]
     if form is None or kind not in ("found", "provider", "server", "nobody"):
         return told
     address, model = {
-        "found": found,
+        "found": found[1:],
         "provider": (told.address, form.said("provider-model")),
         "server": (form.said("address"), form.said("server-model")),
         "nobody": ("", ""),
@@ -107,10 +107,10 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
 
     Raises `SettingsError` that says what is missing.
     """
-    kind, *found = form.said("who").split(" ", 2)
+    kind, *found = form.said("who").split(" ", 3)
     match kind:
-        case "found" if len(found) == 2:
-            return ModelChoice("openai", *found, key="")
+        case "found" if len(found) == 3:
+            return ModelChoice("ollama" if found[0] == "ollama" else "openai", *found[1:], key="")
         case "provider":
             known = next((one for one in KNOWN_PROVIDERS if one.name == form.said("provider")), KNOWN_PROVIDERS[0])
             key = form.said("provider-key")
@@ -123,7 +123,8 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
             if not address:
                 raise SettingsError(say("page_setup", "own_server"), say("page_setup", "address_missing"))
             is_same = address.rstrip("/") == settings.base_url
-            return ModelChoice("openai", address, form.said("server-model"), key or (None if is_same else ""))
+            provider = "ollama" if is_same and settings.provider == "ollama" else "openai"
+            return ModelChoice(provider, address, form.said("server-model"), key or (None if is_same else ""))
         case "nobody":
             return ModelChoice("offline", key="")
         case _:
@@ -141,7 +142,7 @@ def _has_key_of(settings: Settings, provider: KnownProvider) -> bool:
 
 def _known(settings: Settings) -> KnownProvider | None:
     if settings.provider not in ("auto", "openai", "offline"):
-        return next(one for one in KNOWN_PROVIDERS if one.provider == settings.provider)
+        return next((one for one in KNOWN_PROVIDERS if one.provider == settings.provider), None)
     return next((one for one in KNOWN_PROVIDERS if one.base_url and one.base_url == settings.base_url), None)
 
 

@@ -12,8 +12,10 @@ from assistant.messages.blocks import Block, Msg, block_text
 from assistant.models.known_providers import NativeName
 from assistant.models.providers.anthropic_model import AnthropicModel
 from assistant.models.providers.native_model import NativeModel
+from assistant.models.providers.ollama_model import OllamaModel
 from tests.fakes.anthropic_server import AnthropicServer
 from tests.fakes.native_server import NativeServer
+from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
 
 SCHEMA: dict[str, object] = {
@@ -63,7 +65,10 @@ class NativeCase:
 
 
 _NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
-CASES = (NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),)
+CASES = (
+    NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),
+    NativeCase("ollama", OllamaServer, OllamaModel, has_key=False, returns_thoughts=False, reads_cache=False),
+)
 
 
 async def all_chunks(

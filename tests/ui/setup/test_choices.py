@@ -33,10 +33,22 @@ def settings(**kept: object) -> Settings:
     ("fields", "kept", "choice"),
     [
         pytest.param(
-            {"who": "found http://127.0.0.1:11434/v1 qwen3:8b", "provider-key": "sk-of-another"},
+            {"who": "found openai http://127.0.0.1:11434/v1 qwen3:8b", "provider-key": "sk-of-another"},
             {},
             ModelChoice("openai", "http://127.0.0.1:11434/v1", "qwen3:8b", ""),
             id="a server that was found gets no key",
+        ),
+        pytest.param(
+            {"who": "found ollama http://127.0.0.1:11434 qwen3:8b"},
+            {},
+            ModelChoice("ollama", "http://127.0.0.1:11434", "qwen3:8b", ""),
+            id="an Ollama that was found is asked in its own protocol",
+        ),
+        pytest.param(
+            {"who": "server", "address": "http://192.168.1.20:11434"},
+            {"provider": "ollama", "base_url": "http://192.168.1.20:11434"},
+            ModelChoice("ollama", "http://192.168.1.20:11434", "", None),
+            id="an Ollama elsewhere goes on in its own protocol",
         ),
         pytest.param(
             {"who": "provider", "provider": "OpenAI", "provider-key": " sk-1 "},

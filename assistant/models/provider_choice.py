@@ -1,0 +1,39 @@
+"""Which provider the settings mean where they name none: by the address, the model or the keys (pure)."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from assistant.config.settings import Provider, Settings
+from assistant.models.known_providers import NATIVE_PROVIDERS, OPENAI_URL
+
+
+def is_openai(base_url: str) -> bool:
+    """True for an address of OpenAI itself."""
+    return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
+
+
+def provider_at(base_url: str) -> Provider:
+    """Whose protocol is spoken at an address."""
+    if urlsplit(base_url).hostname == "api.anthropic.com" or base_url.endswith("/anthropic"):
+        return "anthropic"
+    return "dashscope" if "aliyuncs.com" in base_url or "compatible-mode" in base_url else "openai"
+
+
+def provider_with_key(settings: Settings) -> Provider | None:
+    """Whose key is set: the provider's of the model that is named, else DashScope's, else the first."""
+    named = _provider_of(settings.model)
+    if named and settings.key_of(named):
+        return named
+    if settings.key_of("dashscope"):
+        return "dashscope"
+    others: tuple[Provider, ...] = ("openai", *NATIVE_PROVIDERS)
+    return next((provider for provider in others if settings.own_key_of(provider)), None)
+
+
+def _provider_of(model: str) -> Provider | None:
+    """Who has a model, where its name tells."""
+    name = model.lower()
+    if name.startswith(("gpt", "chatgpt", "o1", "o3", "o4")):
+        return "openai"
+    return next((native for native, known in NATIVE_PROVIDERS.items() if name.startswith(known.names)), None)
