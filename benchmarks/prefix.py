@@ -125,7 +125,7 @@ async def _talk(assistant: Assistant, provider: StrictProvider, is_kept: bool) -
 
 def _let_go(conversation: Conversation) -> None:
     """Make the prompt anew, in the language of what was said lately, and take out what was recalled."""
-    state = conversation._state
+    state = conversation._state  # pyright: ignore[reportPrivateUsage] - nobody else undoes what it keeps
     state.agent_state.context = without_hints(state.context)
     state.prefix.renew(state.next_language)
 
@@ -188,7 +188,7 @@ def figures_of(name: str, steps: Sequence[Step], goal: float | None = None) -> l
 
 def turn_rows(kept: Sequence[Step], made_anew: Sequence[Step]) -> list[tuple[str, ...]]:
     """For each turn the least share that is the same and the tokens processed anew, of both."""
-    rows = [("turn", "the same", "tokens anew", "not kept: the same", "tokens anew")]
+    rows: list[tuple[str, ...]] = [("turn", "the same", "tokens anew", "not kept: the same", "tokens anew")]
     for turn in range(1, TURNS + 1):
         cells: list[str] = []
         for steps in (kept, made_anew):

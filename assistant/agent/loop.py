@@ -134,6 +134,9 @@ class AgentLoop:
             yield recalled
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
         async for agent_event in self._agent.reply_stream(confirmation):
+            if self._recall is not None and (again := self._recall.take_found_again()):
+                self._state.recall(again)
+                yield again
             for event in self._translator.translate(agent_event):
                 yield event
             for noted in self._notes.take():

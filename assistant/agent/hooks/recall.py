@@ -6,7 +6,7 @@ The hint stays where it is until a compaction, for what stands behind it would b
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
@@ -21,9 +21,9 @@ from assistant.index.left_out import is_left_out, sentence_marks
 from assistant.index.memory_index import MemoryIndex
 from assistant.index.quotes import Quote
 from assistant.index.search import SearchHit
-from assistant.messages.blocks import HintBlock, text_of
+from assistant.messages.blocks import HintBlock, block_text, text_of
 from assistant.messages.events import Recalled, RecalledLine
-from assistant.messages.hints import RECALL_SOURCE, insert_hint, without_hints
+from assistant.messages.hints import RECALL_SOURCE, hints_from, insert_hint, without_hints
 from assistant.storage.workspace import PROMPT_FILES
 
 SURE_RELEVANCE = 0.35
@@ -63,6 +63,15 @@ class RecallSwitch:
         return round(self.tokens / self.messages) if self.messages else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Hint:
+    """What is handed over, the marks of its sentences, and whether the hints of earlier turns make room for it."""
+
+    block: HintBlock
+    marks: tuple[str, ...]
+    is_alone: bool = False
+
+
 class RecallHook(MiddlewareBase):
     """Finds what belongs to a message, and puts it in front of the message before the first model call of its turn."""
 
@@ -80,33 +89,52 @@ class RecallHook(MiddlewareBase):
         self._room = room
         self._prompt = prompt
         self._switch = switch
-        self._hint: HintBlock | None = None
-        self._marks: tuple[str, ...] = ()
+        self._asked = ""
+        self._standing_ids: set[str] = set()
+        self._hint: _Hint | None = None
+        self._found_again: Recalled | None = None
 
     async def find(self, text: str) -> Recalled | None:
         """The best passages that are not in the context already; they are handed over with the next model call.
 
         What was said in a conversation that is in the trash is not handed over, nor what the person refused.
         """
+        self._asked, self._standing_ids = text, self._standing()
+        recalled = await self._find(text)
+        if self._switch.is_on:
+            self._switch.note(recalled.tokens if recalled else 0)
+        return recalled
+
+    def take_found_again(self) -> Recalled | None:
+        """What was looked up anew because a compaction took what `find` had relied on; told once."""
+        found, self._found_again = self._found_again, None
+        return found
+
+    async def _find(self, text: str) -> Recalled | None:
         self._hint = None
         if not self._switch.is_on:
             return None
-        quotes = await self._quotes(text)
+        quotes = await self._quotes(text, self._state.prefix.recalled_marks(self._state.context))
         if not quotes:
-            self._switch.note(0)
             return None
-        hint = render("recall", self._state.language, quotes=quotes)
-        self._hint = HintBlock(hint=hint, source=RECALL_SOURCE)
-        self._marks = sentence_marks("\n".join(row.text for quote in quotes for row in quote.rows))
-        tokens = self._room.for_recall().count(hint)
-        self._switch.note(tokens)
-        return Recalled(tuple(map(_recalled, quotes)), tokens)
+        hint = self._hint_of(quotes)
+        if not self._room.has_room_for_hint(hint.block):
+            # Those of earlier turns leave, so that what they say is looked for as well.
+            quotes = await self._quotes(text, frozenset())
+            hint = replace(self._hint_of(quotes), is_alone=True)
+        self._hint = hint
+        return Recalled(tuple(map(_recalled, quotes)), self._room.for_recall().count(block_text(hint.block)))
 
-    async def _quotes(self, text: str) -> tuple[Quote, ...]:
+    def _hint_of(self, quotes: Sequence[Quote]) -> _Hint:
+        text = render("recall", self._state.language, quotes=quotes)
+        marks = sentence_marks("\n".join(row.text for quote in quotes for row in quote.rows))
+        return _Hint(HintBlock(hint=text, source=RECALL_SOURCE), marks)
+
+    async def _quotes(self, text: str, standing_marks: frozenset[str]) -> tuple[Quote, ...]:
         question = question_in_context(text, self._said_before())
         answer = await self._index.search_widely(question, LEAST_RELEVANCE)
         left_out_ids = self._state.journal.deleted_ids()
-        marks = self._state.refused_marks() | self._state.prefix.recalled_marks(self._state.context)
+        marks = self._state.refused_marks() | standing_marks
         hits = [hit for hit in answer.hits if hit.session_id not in left_out_ids and not self._is_known(hit, marks)]
         if not is_about_memory(hits):
             return ()
@@ -118,24 +146,32 @@ class RecallHook(MiddlewareBase):
         is_in_prompt = hit.path in PROMPT_FILES and self._prompt.holds(hit.path, hit.text)
         return is_in_prompt or is_left_out(hit.text, marks)
 
+    def _standing(self) -> set[str]:
+        """The recalled hints that stand in the context."""
+        return {hint.id for hint in hints_from(RECALL_SOURCE, self._state.context)}
+
     def _said_before(self) -> list[str]:
         """The person's last message before the newest one, and the last answer."""
         said = self._state.context[:-1]
         asked = [text_of(message) for message in said if message.role == "user"]
-        answered = [text_of(message) for message in said if message.role == "assistant"]
+        answered = [text for message in said if message.role == "assistant" and (text := text_of(message))]
         return [*asked[-1:], *answered[-1:]]
 
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """The hint comes before the person's message, once: a small model answers what it reads last.
 
-        Where it would be too much with those of earlier turns, these leave together.
+        Where it would be too much with those of earlier turns, these leave together. What a compaction took since the
+        message was looked up is looked up again.
         """
+        asked, self._asked = self._asked, ""
+        if asked and not self._standing_ids <= self._standing():
+            self._found_again = await self._find(asked)
         hint, self._hint = self._hint, None
         if hint is not None:
-            if not self._room.has_room_for_hint(hint):
+            if hint.is_alone:
                 agent.state.context = without_hints(agent.state.context)
-            self._state.prefix.note_recalled(hint.id, self._marks)
-            agent.state.context = insert_hint(agent.state.context, agent.name, hint)
+            self._state.prefix.note_recalled(hint.block.id, hint.marks)
+            agent.state.context = insert_hint(agent.state.context, agent.name, hint.block)
         async for event in next_handler(**input_kwargs):
             yield event
 

@@ -155,3 +155,20 @@ async def test_a_damaged_basis_is_made_anew(home: Path) -> None:
     async with scripted_assistant(home, second, recall="off") as assistant:
         await say(assistant, assistant.conversations.open(conversation.session_id), "Hello")
     assert prompts_of(second) == prompts_of(first)
+
+
+async def test_what_is_forgotten_stands_in_no_prompt_and_in_no_session_file(home: Path) -> None:
+    write(home, "MEMORY.md", f"- {FACT}\n- The gate is green.\n")
+    model = ScriptedModel([[text("Hello.")]] * 4)
+    async with scripted_assistant(home, model, recall="off") as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "Good morning")
+        preview = await assistant.forgetter.find("spare key blue door")
+        await assistant.forgetter.forget(preview.items)
+        assert [
+            path.name for path in (home / "sessions").glob("*.json") if "spare key" in path.read_text("utf-8")
+        ] == []
+        conversation = assistant.conversations.open(conversation.session_id)
+        events = await say(assistant, conversation, "Hello")
+    assert [FACT in prompt for prompt in prompts_of(model)] == [True, False]
+    assert len(renewals_in(events)) == 1

@@ -156,6 +156,40 @@ async def test_what_was_recalled_leaves_together_once_it_takes_too_much(home: Pa
     assert ["Damson" in block_text(standing[-1]) for standing in hints][-1]
 
 
+async def test_what_left_to_make_room_is_recalled_again_with_the_rest(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    streets = [f"- Alder Street has house {house}, where the tailor keeps {house} coats.\n" for house in range(60)]
+    write(home, "memory/2026-11-28.md", "".join(streets))
+    model = ScriptedModel([[text("There.")]] * 3, context_size=16_000)
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        asked = [
+            recalled_in(await say(assistant, conversation, said))
+            for said in (QUESTION, "How many coats are in Alder Street?", f"{QUESTION} And coats in Alder Street?")
+        ]
+    assert [[FACT in line.text for line in lines].count(True) for lines in asked] == [1, 0, 1]
+    assert len(hints_from(RECALL_SOURCE, model.requests[2].messages)) == 1
+
+
+async def test_what_a_compaction_took_is_looked_up_again_in_the_same_turn_and_told(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("There.")], [text("Yes.")], [text(LONG)], [text(SUMMARY)], *[[text("There.")]] * 4])
+    async with scripted_assistant(home, model, memory="on", compact_threshold=9_000) as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        told = [recalled_in(await say(assistant, conversation, said)) for said in (QUESTION, LONG, LONG)]
+        events = await say(assistant, conversation, QUESTION)
+    assert [len(lines) for lines in told] == [1, 0, 0]
+    assert [line.text for line in recalled_in(events)] == [f"- {FACT}"]
+    assert [event.type for event in events if event.type in ("context_compressed", "recalled")] == [
+        "context_compressed",
+        "recalled",
+    ]
+    asked = [request for request in model.requests if "Bash" in request.tools]
+    assert FACT in words_of(asked[-1])
+
+
 async def test_what_was_recalled_for_a_message_leaves_with_it_when_that_is_edited(home: Path) -> None:
     write(home, NOTE, f"- {FACT}\n")
     model = ScriptedModel([[text("There.")], [text("Good morning.")]])
