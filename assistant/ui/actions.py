@@ -11,7 +11,7 @@ from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.action_names import ChatAction, MemoryAction
-from assistant.ui.chat import card_actions, keyboard, sessions_panel
+from assistant.ui.chat import card_actions, keyboard, list_actions, sessions_panel
 from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.click import Click
@@ -70,6 +70,11 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "open-trash": listing(sessions_panel.open_trash),
     "ask-empty-trash": listing(sessions_panel.ask_empty_trash),
     "empty-trash": listing(sessions_panel.empty_trash),
+    "list-older": list_actions.list_older,
+    "list-newer": list_actions.list_newer,
+    "list-newest": list_actions.list_newest,
+    "list-named": list_actions.list_named,
+    "list-from": list_actions.list_from,
     # A new home, a new conversation.
     "begin": first_run.begin,
     "look-around": first_run.look_around,

@@ -31,7 +31,10 @@ def lay_out(page: PageComponents, banner: str) -> None:
 def _place_left(page: PageComponents) -> None:
     with gr.Column(elem_id="left", elem_classes=["p-side"]):
         _html(str(card("brand")), "brand")
-        _place(page.new_chat, page.search, page.hits, page.index_state, page.sessions, page.person)
+        _place(page.new_chat, page.search, page.hits, page.index_state)
+        # Apart from the list, which is drawn anew while somebody types.
+        _html(str(card("list_filter")), "list-filter")
+        _place(page.sessions, page.person)
         _html(str(card("settings_button")), "open-settings")
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,8 @@ from assistant.assembly.assistant import Assistant
 from assistant.assembly.home import open_store
 from assistant.config.settings import Settings
 from assistant.conversation.conversation import Conversation
+from assistant.messages.blocks import TextBlock, UserMsg
+from assistant.storage.sessions.session_file import Session, session_bytes
 from assistant.ui.people import open_person
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.page_player import MAX_STEPS, PagePlayer
@@ -26,6 +29,7 @@ WINDOW_TOKENS = 128_000
 COMPACT_TOKENS = 30_000
 """Where conversations are compacted, far below the window, so that little has to be said for it."""
 PATIENCE_SECONDS = 20.0
+NEWEST = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 
 class Behind:
@@ -73,6 +77,22 @@ class Behind:
             past.add_turns(folded_turns - 6)
             past.fold("## Goal\n- A trip to Lisbon")
         past.add_turns(turns - past.turns)
+
+    @contextmanager
+    def many(self, title: str, count: int) -> Generator[None]:
+        """Meanwhile there are so many conversations, one each two weeks: `{title} 1`, `{title} 2`, … newest first."""
+        paths: list[Path] = []
+        for number in range(1, count + 1):
+            at = NEWEST - timedelta(days=14 * number)
+            session = Session("owner", f"many{number}", f"{title} {number}", updated_at=at.isoformat())
+            session.messages = [UserMsg("user", [TextBlock(text=f"{title} {number}")])]
+            paths.append(self.store.workspace.sessions_folder / f"many-{number}.json")
+            paths[-1].write_bytes(session_bytes(session))
+        try:
+            yield
+        finally:
+            for path in paths:
+                path.unlink()
 
 
 @contextmanager

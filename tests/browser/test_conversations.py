@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -192,3 +193,53 @@ def test_the_link_of_a_conversation_is_copied(chat: Chat, behind: Behind) -> Non
     chat.open("c=turin")
     row_of(chat, "Turin").get_by_role("button", name="Copy link").click()
     assert chat.page.evaluate("navigator.clipboard.readText()") == f"{chat.address}?c=turin"
+
+
+def titles(chat: Chat) -> Locator:
+    """The titles in the list."""
+    return chat.page.locator("#sessions .p-session-title")
+
+
+@pytest.fixture
+def long_list(chat: Chat, behind: Behind) -> Generator[None]:
+    """The page of a home with conversations of ten years."""
+    with behind.many("Diary", 260):
+        chat.open()
+        yield
+
+
+@pytest.mark.usefixtures("long_list")
+def test_older_conversations_are_listed_on_demand_and_the_keyboard_goes_on_behind_them(chat: Chat) -> None:
+    before = titles(chat).all_inner_texts()
+    assert len(before) == 50
+    chat.page.get_by_role("button", name=re.compile(r"^Older \(")).click()
+    expect(titles(chat)).to_have_count(100)
+    expect(chat.page.locator("#sessions .p-session:focus .p-session-title")).to_have_text(before[-1])
+    assert titles(chat).all_inner_texts()[:50] == before
+
+
+@pytest.mark.usefixtures("long_list")
+def test_a_jump_goes_to_a_month_and_back_to_the_newest(chat: Chat) -> None:
+    chat.page.get_by_label("Jump to a month").select_option("2019-03")
+    headings = chat.page.locator("#sessions .p-heading")
+    expect(headings.nth(1)).to_have_text("March 2019")
+    # The open one stands over them.
+    expect(titles(chat)).to_have_count(51)
+    chat.page.get_by_role("button", name="The newest").click()
+    expect(chat.page.locator("#sessions .p-heading", has_text="March 2019")).to_have_count(0)
+    expect(chat.page.get_by_role("button", name="The newest")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("long_list")
+def test_the_filter_finds_in_all_titles_and_stays_while_a_conversation_is_opened(chat: Chat) -> None:
+    box = chat.page.get_by_label("Filter by title")
+    box.press_sequentially("diary 259")
+    expect(titles(chat)).to_have_text(["Diary 259"])
+    expect(box).to_be_focused()
+    titles(chat).click()
+    expect(chat.page.locator("#top h1")).to_have_text("Diary 259")
+    expect(titles(chat)).to_have_text(["Diary 259"])
+    box.fill("nowhere at all")
+    expect(chat.page.locator("#sessions")).to_contain_text("No title has these words")
+    box.fill("")
+    expect(chat.page.locator("#sessions .p-heading").first).to_have_text("Open now")

@@ -19,7 +19,7 @@ from assistant.ui.cards import action
 from assistant.ui.chat.context_panel import context_html
 from assistant.ui.chat.meter import meter_html, meter_parts
 from assistant.ui.chat.model_panel import model_html, setup_html
-from assistant.ui.chat.sessions_panel import sessions_html
+from assistant.ui.chat.sessions_panel import ListedSessions
 from assistant.ui.diff_card import DiffLine, added_and_removed, diff_lines
 from assistant.ui.times import day_label, list_time, moment_label, short_time
 from tests.fakes.home import chat_model
@@ -49,13 +49,13 @@ def test_sessions_stand_under_their_days() -> None:
         SessionSummary("b", "owner", "", "2026-11-29T13:00:00+00:00", has_file=True),
         SessionSummary("c", "owner", "Old", "2026-05-02T13:00:00+00:00", has_file=True),
     ]
-    html = sessions_html(sessions, "b", NOW)
+    html = str(ListedSessions(sessions, "b", NOW))
     assert [html.index(label) for label in ("Today", "Yesterday", "May 2026")] == sorted(
         html.index(label) for label in ("Today", "Yesterday", "May 2026")
     )
     assert "New conversation" in html
     assert f"p-selected {action('open-session', 'b')}" in html
-    assert "once you have asked" in sessions_html([], "", NOW)
+    assert "once you have asked" in str(ListedSessions([], "", NOW))
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,11 @@ class Journal:
         dropped = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
         return list(_without_repeats(rows, set() if include_dropped else dropped))
 
-    def read_on(self) -> None:
-        """Take in what is new in the day files; the first time that may be a lot."""
+    def read_on(self) -> int:
+        """Take in what is new in the day files, the first time maybe a lot; a number that grows where there was any."""
         with self._guard:
             self._list.read_on()
+            return self._list.version
 
     def knows(self, session_id: str) -> bool:
         """True when the journal has a block of this conversation, deleted or not."""

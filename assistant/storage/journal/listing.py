@@ -59,6 +59,10 @@ class JournalList:
         self._days: dict[str, Day] = {}
         self._day_names: dict[str, set[str]] = {}
         """The days of each conversation."""
+        self.version = 0
+        """Grows with whatever the list learns."""
+        self._deleted: set[str] = set()
+        self._deleted_version = -1
         self._is_loaded = False
         self._not_kept: set[str] = set()
         self._behind_bytes = 0
@@ -89,13 +93,16 @@ class JournalList:
     def deleted_ids(self) -> set[str]:
         """The conversations whose newest `deleted` row says that they are."""
         self.read_on()
-        told = {
-            session_id
-            for day in self._days.values()
-            for session_id, part in day.parts.items()
-            if part.is_deleted is not None
-        }
-        return {session_id for session_id in told if is_deleted(self._parts(session_id))}
+        if self._deleted_version != self.version:
+            told = {
+                session_id
+                for day in self._days.values()
+                for session_id, part in day.parts.items()
+                if part.is_deleted is not None
+            }
+            self._deleted = {session_id for session_id in told if is_deleted(self._parts(session_id))}
+            self._deleted_version = self.version
+        return set(self._deleted)
 
     def open_flush_id(self, session_id: str) -> str:
         """The flush for which the conversation gathers what is said; empty where none is due."""
@@ -146,11 +153,13 @@ class JournalList:
             self._take(Day(name, kept.sign, day.offset, tail, day.parts))
 
     def _take(self, day: Day) -> None:
+        self.version += 1
         self._days[day.name] = day
         for session_id in day.parts:
             self._day_names.setdefault(session_id, set()).add(day.name)
 
     def _forget(self, name: str) -> None:
+        self.version += 1
         day = self._days.pop(name)
         self._not_kept.add(name)
         # What is in no file any more is not kept any longer.

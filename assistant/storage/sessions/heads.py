@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -27,10 +28,13 @@ class SessionHeads:
         self._guard = threading.Lock()
         self._signs: dict[str, FileSign] = {}
         self._heads: dict[str, SessionHead | None] = {}
+        self._all: dict[str, SessionHead] = {}
+        self.version = 0
+        """Grows with each look that found something else."""
         self._is_loaded = False
         self._not_kept: set[str] = set()
 
-    def all(self) -> dict[str, SessionHead]:
+    def all(self) -> Mapping[str, SessionHead]:
         """The readable ones by the name of their file, in the order of the names."""
         with self._guard:
             signs = self._look.signs()
@@ -48,7 +52,10 @@ class SessionHeads:
             # What is gone is not kept any longer than its file.
             if gone or len(self._not_kept) >= _KEPT_BEHIND_FILES:
                 self._keep()
-            return {name: head for name in sorted(self._heads) if (head := self._heads[name])}
+            if changed or gone or not self.version:
+                self.version += 1
+                self._all = {name: head for name in sorted(self._heads) if (head := self._heads[name])}
+            return self._all
 
     def of(self, path: Path) -> SessionHead | None:
         """The head of this file as it is now; None where it cannot be read or is not there."""

@@ -55,6 +55,15 @@ class SessionSummary:
     has_file: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """The lists of conversations as they were with this much read."""
+
+    versions: tuple[int, int, int]
+    listed: list[SessionSummary]
+    trashed: list[SessionSummary]
+
+
 class Sessions:
     """The session files of one workspace, healed from its journal."""
 
@@ -78,6 +87,7 @@ class Sessions:
         self._now = now
         self._user_id = user_id
         self._guard = threading.RLock()
+        self._lists = _Lists((-1, -1, -1), [], [])
         self._heads = SessionHeads(self._folder, workspace.heads_path)
         self._trashed = SessionHeads(self._trash, workspace.heads_path)
         self._renamed: dict[str, str] = {}
@@ -126,25 +136,35 @@ class Sessions:
         session.messages = heal(session.messages)
         return session
 
-    def read_on(self) -> None:
-        """Take in what is new in journal and session files; the first time that may be a lot."""
-        self._journal.read_on()
+    def read_on(self) -> tuple[int, int, int]:
+        """Take in what is new in journal and session files, the first time maybe a lot; other numbers where it was."""
+        journal_version = self._journal.read_on()
         self._heads.all()
         self._trashed.all()
+        return journal_version, self._heads.version, self._trashed.version
 
     def list(self) -> list[SessionSummary]:
         """All conversations that are not deleted, newest first; those without a readable file from the journal."""
-        deleted = self._journal.deleted_ids()
-        heads = [head for head in self._heads.all().values() if head.session_id not in deleted]
-        return _summaries(heads, self._journal.sessions(left_out={head.session_id for head in heads}))
+        return list(self._read_lists().listed)
 
     def trashed(self) -> list[SessionSummary]:
         """The deleted conversations, newest first."""
+        return list(self._read_lists().trashed)
+
+    def _read_lists(self) -> _Lists:
+        """The lists, made again where something changed."""
+        versions = self.read_on()
+        if self._lists.versions != versions:
+            self._lists = self._make_lists(versions)
+        return self._lists
+
+    def _make_lists(self, versions: tuple[int, int, int]) -> _Lists:
         deleted = self._journal.deleted_ids()
-        if not deleted:
-            return []
-        heads = [*self._trashed.all().values(), *self._heads.all().values()]
-        return _summaries([head for head in heads if head.session_id in deleted], self._journal.deleted_sessions())
+        present, in_trash = self._heads.all().values(), self._trashed.all().values()
+        heads = [head for head in present if head.session_id not in deleted]
+        listed = _summaries(heads, self._journal.sessions(left_out={head.session_id for head in heads}))
+        gone = [head for head in [*in_trash, *present] if head.session_id in deleted]
+        return _Lists(versions, listed, _summaries(gone, self._journal.deleted_sessions()) if deleted else [])
 
     def pinned_artifacts(self) -> set[str]:
         """Ids of the full tool results that pinned blocks name, over all conversations."""

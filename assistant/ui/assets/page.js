@@ -51,6 +51,7 @@
     if (action === "open-hit") showLine(target);
     if (action === "memory-line") target = `${target}:${cursorLine()}`;
     if (LEAVES_DRAWER.has(action)) panels.closeDrawer();
+    noteListPlace(action);
     channels[channel]?.("select", { action, target_id: target, given: givenMark() });
   };
 
@@ -190,6 +191,53 @@
     },
   };
 
+  /* The list of conversations: what is typed into its filter is asked for once it rests, and the last words count. */
+  const FILTER_MILLISECONDS = 150;
+  const filterBox = () => document.querySelector("#list-filter .p-filter");
+  const filtered = () => (filterBox()?.value ?? "").trim().split(/\s+/).join(" ");
+  let filterTimer = 0;
+  const filterSoon = () => {
+    clearTimeout(filterTimer);
+    filterTimer = setTimeout(() => send("list-named", filtered()), FILTER_MILLISECONDS);
+  };
+
+  // An answer to earlier words that came late, or a list that knows nothing of them after a reload.
+  let askedAgain = null;
+  const keepFilter = () => {
+    const list = document.querySelector("#sessions nav");
+    const words = filtered();
+    if (!list || list.dataset.words === words || askedAgain === words) return;
+    askedAgain = words;
+    filterSoon();
+  };
+
+  /* Where the list grows or goes on, the row beside the button stays in its place, and the keyboard goes on behind it. */
+  let listPlace = null;
+  const SESSION = `${TOKEN}-do--open-session--`;
+  const listedRows = () => [...document.querySelectorAll("#sessions li .p-session")];
+  const namesOf = (rows) => rows.map((row) => classStarting(row, SESSION));
+  const noteListPlace = (action) => {
+    listPlace = null;
+    const isNewer = action === "list-newer";
+    const isOlder = action === "list-older";
+    if (!isNewer && !isOlder) return;
+    const rows = listedRows();
+    const others = rows.filter((row) => !row.classList.contains("p-selected"));
+    const row = isNewer ? others[0] : others.at(-1);
+    if (!row) return;
+    listPlace = { name: classStarting(row, SESSION), top: row.getBoundingClientRect().top, before: namesOf(rows).join() };
+  };
+  const keepListPlace = () => {
+    const rows = listPlace ? listedRows() : [];
+    if (!listPlace || namesOf(rows).join() === listPlace.before) return;
+    const { name, top } = listPlace;
+    listPlace = null;
+    const row = rows.find((one) => one.classList.contains(name));
+    if (!row) return;
+    document.querySelector("#left").scrollTop += row.getBoundingClientRect().top - top;
+    row.focus({ preventScroll: true });
+  };
+
   const editorView = () => document.querySelector(GRADIO.editor)?.cmTile?.root?.view;
   const cursorLine = () => {
     const state = editorView()?.state;
@@ -305,7 +353,9 @@
   });
   document.addEventListener("change", (event) => {
     if (event.target.matches?.(".p-day") && event.target.value) send("notes-day", event.target.value);
+    if (event.target.matches?.(".p-month") && event.target.value) send("list-from", event.target.value);
   });
+  document.addEventListener("input", (event) => event.target.matches?.(".p-filter") && filterSoon());
 
   /* Folds: a message is drawn anew while it grows; what was open stays open. */
   const openFolds = new Set();
@@ -435,6 +485,8 @@
       showTask();
       showEdit();
       drawEdit();
+      keepListPlace();
+      keepFilter();
       openFirst();
     });
   };

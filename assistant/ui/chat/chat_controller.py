@@ -19,6 +19,7 @@ from assistant.ui.chat.click import Click
 from assistant.ui.chat.context_panel import preview_html
 from assistant.ui.chat.drawings import Drawings, Showing
 from assistant.ui.chat.edit_box import Draft, draft_of, question_of
+from assistant.ui.chat.list_part import ListPart
 from assistant.ui.chat.live import LiveView, LiveViews
 from assistant.ui.chat.page_updates import (
     card_update,
@@ -28,11 +29,12 @@ from assistant.ui.chat.page_updates import (
 )
 from assistant.ui.chat.search_panel import find_question
 from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts, TranscriptPatch
-from assistant.ui.chat.sessions_panel import found_in_trash
+from assistant.ui.chat.sessions_panel import ListedSessions, found_in_trash
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
 from assistant.ui.chat.transcript_window import Window, place_of_message
 from assistant.ui.components import PageUpdate
+from assistant.ui.recent_tabs import RecentTabs
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded, Loading
 from assistant.ui.setup.first_run import is_first_run
@@ -49,12 +51,17 @@ class ChatController:
         self._loading = loading
         self._views = views
         self.tabs = TabViews(views)
+        self.lists = RecentTabs[ListPart]()
+        """The part of the list of conversations that each tab shows."""
         self._transcripts = SentTranscripts()
         self._drawings = Drawings()
         self._readers: dict[str, object] = {}
 
     def sent(self, update: PageUpdate, tab_hash: str) -> PageUpdate:
-        """The update as this tab is to get it: of a conversation only what the tab does not show yet."""
+        """The update as this tab is to get it: of a conversation what it does not show yet, of the list its part."""
+        listed = update.get("sessions")
+        if isinstance(listed, ListedSessions):
+            update |= PageUpdate(sessions=str(listed.html(self.lists.get(tab_hash) or ListPart())))
         tab = update.get("tab")
         if isinstance(tab, Tab):
             update |= PageUpdate(drawing=str(card("drawing", number=self._drawings.draw(tab_hash, tab))))
@@ -228,6 +235,7 @@ class ChatController:
     def leave(self, tab_hash: str) -> None:
         """Forget a tab that was closed."""
         self.tabs.leave(tab_hash)
+        self.lists.forget(tab_hash)
         self._transcripts.leave(tab_hash)
         self._drawings.leave(tab_hash)
 

@@ -19,7 +19,7 @@ from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
 from assistant.ui.chat.sent_transcripts import DrawnTranscript, ShownPart
-from assistant.ui.chat.sessions_panel import sessions_html
+from assistant.ui.chat.sessions_panel import ListedSessions
 from assistant.ui.chat.tab import Tab
 from assistant.ui.components import PageUpdate
 from assistant.ui.server.loading import Loaded
@@ -147,10 +147,10 @@ def _top(title: str, assistant: Assistant) -> str:
     )
 
 
-def listed_sessions(assistant: Assistant, selected: str) -> str:
+def listed_sessions(assistant: Assistant, selected: str) -> ListedSessions:
     """The list of conversations."""
     conversations = assistant.conversations
-    return str(sessions_html(conversations.summaries(), selected, _now(), len(conversations.trashed())))
+    return ListedSessions(conversations.summaries(), selected, _now(), len(conversations.trashed()))
 
 
 def _now() -> dt.datetime:

@@ -1,4 +1,4 @@
-"""The list of conversations, newest first, under the days they were last used; and the trash."""
+"""The list of conversations, newest first, under the days they were last used, part by part; and the trash."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from assistant.config.words import say
 from assistant.ui.cards import action, card
+from assistant.ui.chat.list_part import MONTH_CHARS, STEP, ListPart, with_words
 from assistant.ui.safe_text import one_line
-from assistant.ui.times import day_label, list_time
+from assistant.ui.times import day_label, list_time, month_text, parse_time
 
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
@@ -53,23 +54,76 @@ class _Group:
     items: list[_Item]
 
 
-def sessions_html(
-    sessions: Sequence[SessionSummary], selected: str, now: dt.datetime, trashed_count: int = 0
-) -> Markup:
-    """The list; it also says to the page which conversation is open, so that a reload finds it again."""
-    groups: list[_Group] = []
-    for session in sessions[:_MAX_SHOWN]:
-        label = day_label(session.updated_at, now)
-        if not groups or groups[-1].label != label:
-            groups.append(_Group(label, []))
-        groups[-1].items.append(_item(session, now, session.session_id == selected))
-    return card(
-        "sessions",
-        groups=groups,
-        selected=action("at", selected).rpartition("--")[2],
-        hidden=max(0, len(sessions) - _MAX_SHOWN),
-        trashed=trashed_count,
-    )
+@dataclass(frozen=True, slots=True)
+class _Year:
+    label: str
+    months: list[_Month]
+
+
+@dataclass(frozen=True, slots=True)
+class _Month:
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSessions:
+    """The list as it is; what a tab gets of it is the part that it shows. `selected` is the open conversation."""
+
+    sessions: Sequence[SessionSummary]
+    selected: str
+    now: dt.datetime
+    trashed_count: int = 0
+
+    def __str__(self) -> str:
+        """What a new tab shows of it."""
+        return self.html(ListPart())
+
+    def html(self, part: ListPart) -> Markup:
+        """One part; it also says to the page which conversation is open, so that a reload finds it again."""
+        found = with_words(self.sessions, part.words)
+        # What went to the trash meanwhile must not leave an empty part.
+        start = part.start if part.start < len(found) else 0
+        drawn = found[start : start + part.count]
+        return card(
+            "sessions",
+            groups=[*self._open_elsewhere(part, drawn), *self._grouped(drawn)],
+            selected=action("at", self.selected).rpartition("--")[2],
+            years=_years(self.sessions) if len(self.sessions) > STEP else [],
+            words=part.words,
+            newer=start,
+            older=len(found) - start - len(drawn),
+            trashed=self.trashed_count,
+        )
+
+    def _open_elsewhere(self, part: ListPart, drawn: Sequence[SessionSummary]) -> list[_Group]:
+        """The open conversation, where it stands in another part; a filter shows nothing but what it finds."""
+        if part.words or any(session.session_id == self.selected for session in drawn):
+            return []
+        others = [session for session in self.sessions if session.session_id == self.selected]
+        return [_Group(say("page", "open_now"), [_item(one, self.now, True) for one in others])] if others else []
+
+    def _grouped(self, drawn: Sequence[SessionSummary]) -> list[_Group]:
+        groups: list[_Group] = []
+        for session in drawn:
+            label = day_label(session.updated_at, self.now)
+            if not groups or groups[-1].label != label:
+                groups.append(_Group(label, []))
+            groups[-1].items.append(_item(session, self.now, session.session_id == self.selected))
+        return groups
+
+
+def _years(sessions: Sequence[SessionSummary]) -> list[_Year]:
+    """The months that have conversations, newest first, by year."""
+    years: list[_Year] = []
+    for month in dict.fromkeys(session.updated_at[:MONTH_CHARS] for session in sessions):
+        first = parse_time(f"{month}-01")
+        if first is None:
+            continue
+        if not years or years[-1].label != str(first.year):
+            years.append(_Year(str(first.year), []))
+        years[-1].months.append(_Month(month, month_text(first.date())))
+    return years
 
 
 def trash_html(

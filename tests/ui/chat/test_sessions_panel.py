@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from assistant.storage.sessions.sessions import SessionSummary
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
+from assistant.ui.chat.list_part import STEP, ListPart, from_month, named, newer, older
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
-from assistant.ui.chat.sessions_panel import sessions_html, trash_html
+from assistant.ui.chat.sessions_panel import ListedSessions, trash_html
 from assistant.ui.chat.tab import Tab
 from tests.fakes.past import write_past
 from tests.ui.open_page import OpenPage, last, open_page
@@ -117,15 +119,107 @@ async def test_an_unknown_conversation_is_refused(controller: ChatController, na
 
 def test_titles_are_shown_as_text() -> None:
     hostile = [SessionSummary("a", "owner", "<b>x</b>", "2026-11-30T13:00:00+00:00", has_file=True)]
-    for html in (sessions_html(hostile, "a", NOW, 1), trash_html(hostile, NOW, "<i>?")):
+    for html in (str(ListedSessions(hostile, "a", NOW, 1)), trash_html(hostile, NOW, "<i>?")):
         assert "<b>x" not in html
         assert "<i>" not in html
 
 
-def test_very_many_conversations_are_counted_and_not_drawn() -> None:
+def test_very_many_in_the_trash_are_counted_and_not_drawn() -> None:
     many = [
         SessionSummary(str(number), "owner", "", "2026-11-30T13:00:00+00:00", has_file=True) for number in range(250)
     ]
-    assert "50 older ones" in sessions_html(many, "", NOW)
     assert "50 older ones" in trash_html(many, NOW)
     assert "The trash is empty" in trash_html([], NOW)
+
+
+def of_many_months(count: int = 450) -> list[SessionSummary]:
+    """Conversations c0, c1, … newest first, one every five days."""
+    moments = [NOW - dt.timedelta(days=5 * number) for number in range(count)]
+    return [
+        SessionSummary(f"c{number}", "owner", f"Talk {number}", moment.isoformat(), has_file=True)
+        for number, moment in enumerate(moments)
+    ]
+
+
+def drawn(html: str) -> list[str]:
+    """The titles of the drawn conversations, in order."""
+    return re.findall(r'p-session-title">([^<]*)<', html)
+
+
+def headings(html: str) -> list[str]:
+    """What the conversations stand under."""
+    return re.findall(r'p-heading">([^<]*)<', html)
+
+
+def talks(start: int, stop: int) -> list[str]:
+    return [f"Talk {number}" for number in range(start, stop)]
+
+
+def test_a_list_that_is_short_has_no_filter_no_months_and_nothing_more() -> None:
+    html = str(ListedSessions(of_many_months(STEP), "c0", NOW))
+    assert drawn(html) == talks(0, STEP)
+    assert not any(mark in html for mark in ("p-long", "p-month", "p-list-more"))
+
+
+def test_a_long_list_is_drawn_part_by_part_and_never_longer_than_two_hundred() -> None:
+    listed, part = ListedSessions(of_many_months(), "c0", NOW), ListPart()
+    parts = [part := older(part) for _ in range(8)]
+    assert drawn(str(listed)) == talks(0, 50)
+    assert "Older (400)" in str(listed)
+    assert [drawn(listed.html(one))[-200:] for one in parts[:3]] == [talks(0, 100), talks(0, 150), talks(0, 200)]
+    assert drawn(listed.html(parts[3])) == ["Talk 0", *talks(50, 250)]
+    assert "Newer (50)" in listed.html(parts[3])
+    assert drawn(listed.html(parts[7])) == ["Talk 0", *talks(250, 450)]
+    assert "Older (" not in listed.html(parts[7])
+    assert drawn(listed.html(newer(parts[3]))) == talks(0, 200)
+
+
+def test_a_jump_to_a_month_begins_there_and_an_unknown_one_at_the_newest() -> None:
+    sessions = of_many_months()
+    listed = ListedSessions(sessions, "c0", NOW)
+    html = listed.html(from_month("2024-02", sessions))
+    assert headings(html)[:3] == ["Open now", "February 2024", "January 2024"]
+    assert drawn(html)[1] == next(one.title for one in sessions if one.updated_at.startswith("2024-02"))
+    assert from_month("1999-01", sessions) == from_month("<b>", sessions) == ListPart()
+    assert 'value="2024-02"' in str(listed)
+    assert 'value="1999-01"' not in str(listed)
+
+
+def test_the_filter_finds_in_all_titles_by_every_word_in_any_case() -> None:
+    sessions = of_many_months()
+    listed = ListedSessions(sessions, "c0", NOW)
+    assert drawn(listed.html(named("  44  tALK "))) == ["Talk 44", "Talk 144", "Talk 244", "Talk 344", *talks(440, 450)]
+    assert "No title has these words" in listed.html(named("nowhere"))
+    assert drawn(listed.html(named("   "))) == talks(0, 50)
+    assert "<b>" not in listed.html(named("<b>x"))
+
+
+def test_a_part_that_the_list_does_not_reach_any_more_begins_at_the_newest() -> None:
+    assert drawn(ListedSessions(of_many_months(60), "", NOW).html(ListPart(start=400))) == talks(0, 50)
+
+
+def test_times_that_cannot_be_read_stand_last_and_in_no_month() -> None:
+    broken = SessionSummary("x", "owner", "Broken", "not a time", has_file=True)
+    html = str(ListedSessions([*of_many_months(49), broken], "", NOW).html(ListPart(count=100)))
+    assert (headings(html)[-1], drawn(html)[-1]) == ("Earlier", "Broken")
+    assert "not a t" not in str(ListedSessions([*of_many_months(60), broken], "", NOW))
+
+
+async def test_a_tab_keeps_its_part_of_the_list_through_what_changes_it(
+    controller: ChatController, page: OpenPage
+) -> None:
+    for number in range(60):
+        write_past(page.assistant.store, f"more{number}", f"Planned {number}")
+
+    async def shown(name: str, target: str, tab_hash: str = "tab") -> list[str]:
+        update = await last(act_in_chat(controller, name, target, Tab("s1"), tab_hash))
+        return drawn(str(controller.sent(update, tab_hash)["sessions"]))
+
+    assert len(await shown("list-older", "")) == 62
+    assert len(await shown("rename-session", "trip Lisbon again")) == 62
+    assert "Lisbon again" in await shown("list-named", "lisbon AGAIN")
+    assert await shown("trash-session", "more3") == ["Lisbon again"]
+    assert len(await shown("rename-session", "trip Lisbon", "another tab")) == 51
+    assert len(await shown("list-named", "")) == 51
+    controller.leave("tab")
+    assert len(await shown("list-newest", "")) == 51
