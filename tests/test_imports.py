@@ -45,6 +45,7 @@ FENCES = {
     "gradio_client": ("assistant/ui/",),
     "chromadb": ("assistant/index/vectors/chroma.py",),
     "qdrant_client": ("assistant/index/vectors/qdrant.py",),
+    "elasticsearch": ("assistant/index/vectors/elastic.py",),
     "psycopg": ("assistant/index/vectors/postgres.py",),
 }
 

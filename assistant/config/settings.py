@@ -29,12 +29,13 @@ _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
 Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "offline"]
 Switch = Literal["on", "off"]
-StoreBackend = Literal["auto", "chroma", "chroma-server", "local", "pgvector", "qdrant"]
+StoreBackend = Literal["auto", "chroma", "chroma-server", "elasticsearch", "local", "pgvector", "qdrant"]
 
 # How the address of each server begins that keeps vectors, and an example.
 _STORE_SCHEMES: dict[StoreBackend, tuple[tuple[str, ...], str]] = {
     "chroma-server": (("http", "https"), "http://127.0.0.1:8000"),
     "pgvector": (("postgresql", "postgres"), "postgresql://name:password@127.0.0.1:5432/database"),
+    "elasticsearch": (("http", "https"), "https://name:password@127.0.0.1:9200"),
     "qdrant": (("http", "https"), "http://127.0.0.1:6333"),
 }
 

@@ -95,7 +95,7 @@ def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch)
             "MEMORY_STORE_BACKEND",
             "other",
             "MEMORY_STORE_BACKEND: 'other' is not possible: "
-            "Input should be 'auto', 'chroma', 'chroma-server', 'local', 'pgvector' or 'qdrant'.",
+            "Input should be 'auto', 'chroma', 'chroma-server', 'elasticsearch', 'local', 'pgvector' or 'qdrant'.",
         ),
         (
             "PALIMPSEST_MEMORY_COMPACT_RATIO",

@@ -19,10 +19,10 @@ from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.storage.atomic_io import replace_text
 
 BACKENDS: tuple[StoreBackend, ...] = get_args(StoreBackend)
-SERVERS: frozenset[StoreBackend] = frozenset({"chroma-server", "pgvector", "qdrant"})
+SERVERS: frozenset[StoreBackend] = frozenset({"chroma-server", "elasticsearch", "pgvector", "qdrant"})
 """Those that many people share; each home has its own part of them."""
 
-_CLIENTS = {"pgvector": "psycopg[binary]", "qdrant": "qdrant-client"}
+_CLIENTS = {"pgvector": "psycopg[binary]", "qdrant": "qdrant-client", "elasticsearch": "elasticsearch>=9,<10"}
 
 
 def open_store(
@@ -75,6 +75,10 @@ def _open_server(backend: StoreBackend, url: str, space: VectorSpace, owner: str
                 from assistant.index.vectors.qdrant import QdrantStore  # noqa: PLC0415
 
                 return QdrantStore(url, space, owner)
+            case "elasticsearch":
+                from assistant.index.vectors.elastic import ElasticsearchStore  # noqa: PLC0415
+
+                return ElasticsearchStore(url, space, owner)
             case _:
                 return open_on_server(url, space, owner)
     except ImportError:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 import pytest
@@ -304,7 +305,8 @@ def _password_is_hidden(site: Site) -> None:
 
 
 def _addresses_with_a_password(site: Site) -> list[str]:
-    whole = site.url if PASSWORD in site.url else site.url.replace("//", f"//me:{PASSWORD}@")
+    parts = urlsplit(site.url)
+    whole = urlunsplit(parts._replace(netloc=f"me:{PASSWORD}@127.0.0.1:{site.cable.port}"))
     return [whole, f"{whole}?unknown_{PASSWORD}={PASSWORD}", whole.replace("@", " @")]
 
 

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 from assistant.config.settings import StoreBackend
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.index.vectors.stores import SERVERS, open_store
+from tests.fakes.elasticsearch_server import elasticsearch_server
+from tests.fakes.named_servers import NAMED_SERVERS
 from tests.fakes.qdrant_server import qdrant_server
 from tests.fakes.relay import Relay, Upstream
 
@@ -26,6 +28,7 @@ RUN_ON: dict[StoreBackend, str] = {
     "chroma-server": "a Chroma server on this machine",
     "pgvector": "a Postgres 18 with pgvector 0.8 on this machine",
     "qdrant": "the local mode of Qdrant's client behind its REST interface, not a Qdrant server",
+    "elasticsearch": "an imitation of its interface, not an Elasticsearch server",
 }
 """What each store is held to the contract on."""
 SPACE = VectorSpace("model", 8, 1)
@@ -92,7 +95,8 @@ class Servers:
     def address(self, backend: StoreBackend) -> str:
         """Where its server listens, without a relay; it is started where it does not run yet."""
         if backend not in self._addresses:
-            self._addresses[backend] = self._running.enter_context(_STARTS[backend]())
+            named = NAMED_SERVERS.get(backend)
+            self._addresses[backend] = named or self._running.enter_context(_STARTS[backend]())
         return self._addresses[backend]
 
     def _upstream(self, backend: StoreBackend) -> Upstream:
@@ -141,13 +145,14 @@ _STARTS: dict[StoreBackend, Callable[[], AbstractContextManager[str]]] = {
     "chroma-server": _chroma,
     "pgvector": _postgres,
     "qdrant": qdrant_server,
+    "elasticsearch": elasticsearch_server,
 }
 
 
 def _through(relay: Relay, address: str) -> str:
-    """The address with the relay in place of the machine, and with a password where Postgres asks for none."""
+    """The address with the relay in place of the machine, and with a password where our Postgres asks for none."""
     parts = urlsplit(address)
-    host = f"127.0.0.1:{relay.port}"
-    if parts.scheme == "postgresql":
-        return urlunsplit((parts.scheme, f"postgres:{PASSWORD}@{host}", parts.path, "", ""))
-    return urlunsplit(parts._replace(netloc=host))
+    who, at, _ = parts.netloc.rpartition("@")
+    if parts.scheme == "postgresql" and not parts.hostname:
+        who, parts = f"{parts.username}:{PASSWORD}", parts._replace(query="")
+    return urlunsplit(parts._replace(netloc=f"{who}{at}127.0.0.1:{relay.port}"))

@@ -23,6 +23,7 @@ CASES = [
 _CLIENTS: dict[StoreBackend, tuple[str, str]] = {
     "pgvector": ("psycopg", "psycopg[binary]"),
     "qdrant": ("qdrant_client", "qdrant-client"),
+    "elasticsearch": ("elasticsearch", "elasticsearch>=9,<10"),
 }
 
 
@@ -44,7 +45,7 @@ def test_the_page_about_stores_shows_the_contract_and_what_it_was_run_on() -> No
 
 
 def test_an_unknown_store_is_an_error_that_lists_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="auto, chroma, chroma-server, local, pgvector, qdrant"):
+    with pytest.raises(SettingsError, match="auto, chroma, chroma-server, elasticsearch, local, pgvector, qdrant"):
         open_store("faiss", tmp_path, SPACE)  # type: ignore[arg-type]
 
 
