@@ -33,7 +33,6 @@
     for (const row of menu.querySelectorAll(".p-command-row")) row.hidden = !row.dataset.name.startsWith(beginning);
     if (!rows().length) menu.hidden = true;
     if (!menu.hidden && !chosen()) choose(rows()[0]);
-    box.setAttribute("aria-expanded", String(!menu.hidden));
     if (menu.hidden) box.removeAttribute("aria-activedescendant");
   };
 
