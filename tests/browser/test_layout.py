@@ -82,3 +82,46 @@ def test_a_page_at_rest_draws_nothing(context: BrowserContext, open_tab: Callabl
         "() => { const before = window.seen; window.seen = window.drawn; return before === window.drawn; }",
         polling=1_000,
     )
+
+
+JOIN = """const seen = [];
+    const stream = new AbortController();
+    const read = async (address) => {
+        const answer = await fetch(address + "#/queue/data?", {signal: stream.signal});
+        for (const reader = answer.body.getReader(); !(await reader.read()).done; ) seen.push("words");
+        seen.push("ended");
+    };
+    const join = () => fetch("gradio_api/queue/join?next", {method: "POST"}).then(() => seen.push("taken"));
+"""
+"""Reads a stream of events, and sends an event that the server takes at once."""
+
+
+def test_an_event_is_known_to_be_taken_once_the_stream_before_it_has_ended(chat: Chat) -> None:
+    chat.page.route("**/kept", lambda route: None)
+    chat.page.route("**/queue/join?next", lambda route: route.fulfill(body="{}"))
+    order = chat.page.evaluate(
+        f"""async () => {{ {JOIN}
+            const reading = read("kept");
+            const first = join();
+            setTimeout(() => seen.push("closed") && stream.abort(), 20);
+            await Promise.all([reading, first]);
+            await join();
+            return seen;
+        }}"""
+    )
+    assert (order[0], sorted(order)) == ("closed", ["closed", "ended", "taken", "taken"])
+
+
+def test_a_stream_that_gradio_closes_ends_as_if_all_were_read(chat: Chat) -> None:
+    chat.say("slow: begin and wait")
+    expect(chat.page.locator("#chat")).to_contain_text("It begins")
+    seen = chat.page.evaluate(
+        f"""async () => {{ {JOIN}
+            const reading = read(`patches?session_hash=${{window.palimpsest.transcript.tab()}}&version=0`);
+            while (!seen.length) await new Promise((resolve) => setTimeout(resolve, 10));
+            stream.abort();
+            await reading;
+            return seen;
+        }}"""
+    )
+    assert (set(seen[:-1]), seen[-1]) == ({"words"}, "ended")

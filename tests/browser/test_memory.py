@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
+from tests.ui.open_page import MEMORY_TEXTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
 
@@ -26,6 +27,7 @@ def open_file(chat: Chat, name: str) -> None:
 
 
 def test_an_edit_is_saved_to_the_file(chat: Chat, behind: Behind) -> None:
+    (behind.home / "SOUL.md").write_text(MEMORY_TEXTS["SOUL.md"], "utf-8")
     open_file(chat, "SOUL.md")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Calm, exact, brief.")
     add_line(chat, "Speaks plainly.")

@@ -1,6 +1,8 @@
 """Event streams that are compressed on their way to the browser, each event at once.
 
-The updates of one page differ little from each other, so a whole stream packs far better than each event by itself.
+The words of one answer differ little from each other, so a whole stream packs far better than each event by itself.
+Gradio's own streams are left alone: a browser unpacks a stream by a way of its own, and what tells Gradio's script that
+its stream has ended must not come behind the answer to the next event.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 class PackedStreams:
-    """ASGI middleware: packs every event stream for a browser that takes gzip, and leaves all else as it is."""
+    """ASGI middleware: packs an app's event streams for a browser that takes gzip, and leaves all else as it is."""
 
     def __init__(self, app: AsgiApp) -> None:
         self._app = app
