@@ -96,14 +96,14 @@ from assistant.config.resources import resource_folder
 from assistant.config.settings import load_settings
 from assistant.storage.workspace import Workspace
 
-values = dict.fromkeys(("agents", "soul", "user", "memory", "bootstrap"), "")
-print(render("system", "zh", **values, today="2026-11-30", home="H", files_folder="F", tools='all')[-15:])
+values = dict.fromkeys(("agents", "soul", "user", "memory", "bootstrap", "skills"), "")
+print(render("system", "zh", **values, today="2026-11-30", home="H", files_folder="F", tools='all').splitlines()[-1])
 Workspace(load_settings().home).create("zh")
 print(resource_folder("prompts"))
 """
     home = tmp_path / "elsewhere" / "home"
     date, folder = installation.run("-c", code, home=home).splitlines()
-    assert date == "今天是 2026-11-30。"
+    assert date == "今天是 2026-11-30，除非后面的消息另有说明。"
     assert Path(folder) == installation.site / "assistant" / "_prompts"
     template = ROOT / "working_dir_template" / "zh" / "SOUL.md"
     assert (home / "SOUL.md").read_bytes() == template.read_bytes()

@@ -44,10 +44,14 @@ def compose_system_prompt(
     home: Path,
     files_folder: Path,
     tools: ToolScope,
+    skills: str,
     max_tokens: int,
     count: Callable[[str], int],
 ) -> SystemPrompt:
-    """The system prompt; the owner's files take at most `max_tokens` of it. `today` is `YYYY-MM-DD`."""
+    """The system prompt; the owner's files take at most `max_tokens` of it. `today` is `YYYY-MM-DD`.
+
+    `skills` is what is said of them; empty where there are none. What changes most stands last.
+    """
     capped = cap_together(texts.files, language, max_tokens, count)
     shortened = tuple(name for name, text in texts.files.items() if capped[name] != text.strip())
     text = render(
@@ -62,6 +66,7 @@ def compose_system_prompt(
         home=str(home),
         files_folder=str(files_folder),
         tools=tools,
+        skills=skills,
     )
     tokens: dict[Part, int] = {part: count(capped[name]) for name, part in _PARTS.items() if capped.get(name)}
     tokens["system"] = max(0, count(text) - sum(size for part, size in tokens.items() if part != "system"))

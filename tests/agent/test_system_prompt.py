@@ -26,6 +26,7 @@ def composed(files: Mapping[str, str], max_tokens: int = 1_000_000) -> SystemPro
         home=Path("HOME"),
         files_folder=Path("HOME/files"),
         tools="all",
+        skills="",
         max_tokens=max_tokens,
         count=len,
     )

@@ -30,6 +30,7 @@ def system_prompt(language: Language, **changes: object) -> str:
         "home": "HOME",
         "files_folder": "HOME/files",
         "tools": "all",
+        "skills": "",
     }
     return render("system", language, **(values | changes))
 
@@ -80,7 +81,7 @@ def test_without_tools_the_system_prompt_promises_none(language: Language) -> No
 
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="'agents' is undefined"):
-        render("system", "en", tools="none", home="HOME")
+        render("system", "en", tools="none", skills="", home="HOME")
 
 
 def test_every_prompt_and_every_template_file_exists_in_both_languages() -> None:

@@ -43,26 +43,29 @@ class SystemPromptHook(MiddlewareBase):
         self._seen: tuple[object, ...] = ()
         self._reported: frozenset[str] = frozenset()
         self._basis = PromptBasis("")
+        self._skills = ""
         self._prompt: SystemPrompt | None = None
 
     @property
     def prompt(self) -> SystemPrompt:
         """The prompt as the next model call would get it."""
         state = self._source.state
-        seen = (*map(_stamp, self._paths()), state.now().date(), state.language, state.prefix.basis)
+        watched = (*map(_stamp, self._paths()), state.now().date(), state.language, self._skills)
+        seen = (*watched, state.prefix.basis)
         if self._prompt is None or seen != self._seen:
             self._basis = self._basis_now()
             self._prompt = self._compose(self._basis)
-            self._seen = (*seen[:-1], state.prefix.basis)
+            self._seen = (*watched, state.prefix.basis)
             self._emit_shortened(self._prompt)
         return self._prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:
-        """Our prompt, then what AgentScope adds about skills."""
+        """Our prompt, with what AgentScope says about skills in it; it is kept from here on."""
+        self._skills = current_prompt.strip()
         text = self.prompt.text
         if self._source.state.prefix.basis is None:
             self._source.state.prefix.basis = self._basis
-        return "\n\n".join(filter(None, [text, current_prompt.strip()]))
+        return text
 
     def holds(self, name: str, text: str) -> bool:
         """True where every line of a text of this file stands in the prompt."""
@@ -106,6 +109,7 @@ class SystemPromptHook(MiddlewareBase):
             home=source.state.workspace.root,
             files_folder=source.state.workspace.files_folder,
             tools=source.tools,
+            skills=self._skills,
             max_tokens=source.max_tokens,
             count=source.count,
         )
