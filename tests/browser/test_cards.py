@@ -171,7 +171,7 @@ def test_what_was_recalled_opens_its_file(chat: Chat, recall: None) -> None:
 
 
 def test_a_passage_that_was_not_helpful_says_that_it_is_kept_out(chat: Chat, recall: None) -> None:
-    chat.say("recall the dentist")
+    chat.say("Which hotels in Alfama?")
     chat.wait_for_end()
     row = chat.page.locator("#chat details.p-row-recalled").last
     row.locator("summary").click()
