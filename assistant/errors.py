@@ -10,6 +10,7 @@ PalimpsestError                 shown to the person in one line
 │   ├── SessionInUseError       another process has the session open
 │   └── SessionVersionError     written by a newer version; left untouched
 ├── ConflictError               a file changed on disk since it was read
+├── AttachmentError             a file cannot be attached, with the reason
 ├── ForgottenError              a model would write down what the person had forgotten
 ├── ModelError                  no answer from the model
 │   ├── ModelUnreachableError
@@ -97,6 +98,10 @@ class ConflictError(PalimpsestError):
     def __init__(self, path: str) -> None:
         super().__init__(say("errors", "changed_on_disk", path=path))
         self.path = path
+
+
+class AttachmentError(PalimpsestError):
+    """A file cannot be attached; the reason is in plain words."""
 
 
 class ForgottenError(PalimpsestError):

@@ -25,12 +25,14 @@ from assistant.config.words import Language
 from assistant.index.left_out import sentence_marks
 from assistant.messages.blocks import (
     BlockKey,
+    DataBlock,
     Msg,
     TextBlock,
     UserMsg,
     block_keys,
     block_text,
     copy_with_blocks,
+    text_of,
 )
 from assistant.messages.events import FinishReason, Recalled, RecalledLine
 from assistant.messages.hints import without_hints, without_trailing_hints
@@ -133,7 +135,7 @@ class SessionState:
     def _language_of(self, messages: Sequence[Msg]) -> Language:
         asked = (message for message in reversed(messages) if message.role == "user")
         newest = itertools.islice(asked, _LANGUAGE_MESSAGES)
-        said = "\n".join(message.get_text_content() or "" for message in newest)
+        said = "\n".join(text_of(message) for message in newest)
         return language_of(said or self.session.summary)
 
     @property
@@ -169,7 +171,7 @@ class SessionState:
         rows = [
             QueuedRow(self.session_id, message.id, message.name, block, self.at(), message.created_at)
             for block in message.content
-            if isinstance(block, TextBlock)
+            if isinstance(block, TextBlock | DataBlock)
         ]
         self.journal.append(rows)
 
@@ -178,7 +180,11 @@ class SessionState:
         rows = since_clear(self.journal.rows(self.session_id, include_dropped=True))
         gone = {row.key for row in rows if isinstance(row, BlockRow)}
         gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
-        return [_message_of(row) for row in rows if isinstance(row, QueuedRow) and row.key not in gone]
+        queued: dict[str, list[QueuedRow]] = {}
+        for row in rows:
+            if isinstance(row, QueuedRow) and row.key not in gone:
+                queued.setdefault(row.message_id, []).append(row)
+        return [_message_of(rows) for rows in queued.values()]
 
     def start_turn(self, *messages: Msg) -> None:
         """The user's message is in the journal, and then in the context, before anything is done with it.
@@ -335,8 +341,9 @@ class SessionState:
         return self.journal.rows(self.session_id)
 
 
-def _message_of(row: QueuedRow) -> Msg:
-    return UserMsg(row.name, [row.block], id=row.message_id, created_at=row.created_at)
+def _message_of(rows: Sequence[QueuedRow]) -> Msg:
+    first = rows[0]
+    return UserMsg(first.name, [row.block for row in rows], id=first.message_id, created_at=first.created_at)
 
 
 def _without(message: Msg, gone: set[BlockKey]) -> Msg:

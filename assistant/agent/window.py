@@ -58,6 +58,11 @@ class ContextWindow:
         self._counted_prompt: tuple[SystemPrompt, float] | None = None
 
     @property
+    def can_read_files(self) -> bool:
+        """Whether the model has a tool that opens a file of the home."""
+        return self._tools.artifact_reader == "Read"
+
+    @property
     def policy(self) -> CompactionPolicy:
         """The numbers in force."""
         return self._policy

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from dataclasses import replace
 from functools import partial
 
+from assistant.agent.attachments.file_reading import GivenFile
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.recall import RecallCost
@@ -168,10 +169,12 @@ class Assistant:
             self.conversations.let_go(guest)
             del self._guests[guest.session_id]
 
-    async def submit(self, conversation: Conversation, text: str, /) -> Submitted:
-        """Run a slash command or ask: the front door of page, terminal and notebook."""
+    async def submit(self, conversation: Conversation, text: str, files: Sequence[GivenFile] = (), /) -> Submitted:
+        """Run a slash command or ask, with files where there are any: the front door of page, terminal and notebook."""
         forgetter = self.owner_of(conversation.session_id).forgetter
-        submitted = await submit(self.conversations, conversation, text, forgetter, self.commands, self.consolidate)
+        submitted = await submit(
+            self.conversations, conversation, text, forgetter, self.commands, self.consolidate, files
+        )
         if submitted.conversation.session_id != conversation.session_id:
             self.left.leave(conversation.session_id)
         return submitted

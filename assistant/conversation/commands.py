@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assistant.agent.attachments.file_reading import GivenFile
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.conversation.conversation import Conversation
@@ -68,6 +69,8 @@ class Submitted:
 
     conversation: Conversation
     events: AsyncGenerator[NumberedEvent]
+    is_taken: bool = True
+    """False where a message could not be written down."""
 
 
 async def submit(
@@ -77,24 +80,35 @@ async def submit(
     forgetter: Forgetter,
     commands: Mapping[str, Command],
     consolidate: Consolidate,
+    files: Sequence[GivenFile] = (),
 ) -> Submitted:
-    """Run one of the commands or queue a message; what a command has to say comes as `Notice` events."""
+    """Run one of the commands or queue a message with its files; what a command has to say comes as `Notice` events.
+
+    A command takes no files.
+    """
     # Before anything runs, so that no event of it can be missed.
     events = conversation.follow_until_idle(conversation.next_number)
     typed = text.strip()
-    name, _, argument = typed.partition(" ")
-    if name.startswith("/") and "/" not in name[1:]:
+    if is_command(typed):
+        name, _, argument = typed.partition(" ")
         call = Call(conversations, conversation, argument.strip(), forgetter, commands, consolidate)
         current = await _run(name, call)
         if current is not conversation:
             return Submitted(current, current.follow_until_idle(0))
-    elif typed:
+    elif typed or files:
         try:
-            conversation.ask(text)
+            conversation.ask(text, files)
         except OSError as error:
             reason = plain_reason(error)
             conversation.emit(Notice(say("commands", "not_sent", reason=reason, text=text)))
+            return Submitted(conversation, events, is_taken=False)
     return Submitted(conversation, events)
+
+
+def is_command(typed: str) -> bool:
+    """Whether this is a slash command and no message; a path is none."""
+    name = typed.partition(" ")[0]
+    return name.startswith("/") and "/" not in name[1:]
 
 
 async def _run(name: str, call: Call) -> Conversation:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from assistant.agent.attachments.file_reading import GivenFile
 from assistant.agent.compactor import CompactionPreview, Compactor
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
@@ -16,13 +17,14 @@ from assistant.agent.window import ContextItem
 from assistant.compaction.record import CompactionRecord
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import Language, say
+from assistant.conversation.asked_messages import AskedMessages
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
 from assistant.conversation.jobs import Answer, Ask, CarryOutRequests, Clear, Continue, Edit, Job, Measure, Retry
 from assistant.conversation.past import change_event, past_before, past_of
 from assistant.conversation.turns import Turns
 from assistant.errors import PalimpsestError
-from assistant.messages.blocks import BlockKey, Msg, UserMsg, text_of
+from assistant.messages.blocks import BlockKey, text_of
 from assistant.messages.events import (
     ApprovalRequested,
     Event,
@@ -31,9 +33,7 @@ from assistant.messages.events import (
     RecallRefused,
 )
 from assistant.messages.hints import without_hints
-from assistant.storage.atomic_io import replace_text
 from assistant.storage.journal.past_events import DatedChange
-from assistant.text.encoding import storable
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ class Conversation:
         self._window = compactor.window
         self._events = events
         self._turns = Turns(state, loop, compactor.window, events)
+        self._asked = AskedMessages(state, compactor.window, events.emit)
         self.memory = memory
         """What the conversation can do with memory, for the person as for the model."""
         self._jobs: JobQueue[Job] = JobQueue(self._carry_out, events.wake, f"turn of {self.session_id}")
@@ -114,14 +115,13 @@ class Conversation:
         """The number the next event will get."""
         return self._events.end
 
-    def ask(self, text: str) -> None:
-        """Begin a turn, or queue the message behind the running one; on return it is on disk.
+    def ask(self, text: str, files: Sequence[GivenFile] = ()) -> None:
+        """Begin a turn, or queue the message behind the running one; on return it and its files are on disk.
 
         A call that waits for approval is denied with it. A message too long for any request becomes a file.
         """
-        message = self._message(text)
-        if message is None:
-            return
+        self._refuse_closed()
+        message = self._asked.of(text, files)
         if self.is_running:
             self._state.queue(message)
         else:
@@ -158,11 +158,12 @@ class Conversation:
         ]
 
     def edit(self, message_id: str, text: str) -> None:
-        """Ask something else in place of a message in the context; it and all behind it stay in the journal."""
-        message = self._message(text)
-        if message is not None:
-            self._state.queue(message)
-            self._submit(Edit(message_id, message))
+        """Ask something else in place of a message in the context, with its files; all of it stays in the journal."""
+        self._refuse_closed()
+        replaced = next((one for one in self._loop.context if one.id == message_id), None)
+        message = self._asked.in_place_of(replaced, text)
+        self._state.queue(message)
+        self._submit(Edit(message_id, message))
 
     def compact(self, hint: str = "") -> None:
         """Compact now; while a turn runs, before its next step."""
@@ -333,17 +334,3 @@ class Conversation:
                 self._state.clear()
                 self._window.emit_measure()
                 self.emit(Notice(say("conversation", "context_cleared"), "info"))
-
-    def _message(self, text: str) -> Msg | None:
-        """What the person says; None where no request could hold it, and it waits as a file to be read in parts."""
-        self._refuse_closed()
-        if self._window.fits_alone(text):
-            return UserMsg("user", storable(text))
-        self._save_as_file(text)
-        return None
-
-    def _save_as_file(self, text: str) -> None:
-        path = self._state.workspace.files_folder / f"message-{self._state.now():%Y-%m-%d-%H%M%S-%f}.txt"
-        replace_text(path, text)
-        tokens, limit = self._window.counter.text(text), self._window.policy.max_input_length
-        self.emit(Notice(say("conversation", "message_too_long", tokens=tokens, limit=limit, name=path.name)))

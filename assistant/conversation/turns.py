@@ -17,6 +17,8 @@ from assistant.conversation.event_log import EventLog
 from assistant.conversation.past import RunningTurn
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
 from assistant.memory.bootstrap import finish_bootstrap
+from assistant.messages.attached import AttachedFile
+from assistant.messages.attached_blocks import attached_files
 from assistant.messages.blocks import Msg, ToolResultState, block_keys, text_of
 from assistant.messages.events import (
     Event,
@@ -73,7 +75,7 @@ class Turns:
         text = text_of(message)
         self.deny_parked(text)
         self._state.start_turn(message)
-        self._start(RunningTurn(message.id, self._events.end), text)
+        self._start(RunningTurn(message.id, self._events.end), text, attached_files(message.content))
 
     def take_up_draft(self) -> None:
         """What was streamed when the program was killed is in the context and the journal on return."""
@@ -128,8 +130,8 @@ class Turns:
                 self._events.emit(event)
             self._state.keep()
 
-    def _start(self, turn: RunningTurn, text: str) -> None:
-        self._emit_start(turn, text)
+    def _start(self, turn: RunningTurn, text: str, attached: tuple[AttachedFile, ...] = ()) -> None:
+        self._emit_start(turn, text, attached)
         self._loop.start_turn()
 
     def _start_again(self) -> None:
@@ -140,10 +142,10 @@ class Turns:
         parked_ids = frozenset(call.id for call in self._loop.parked_calls())
         self._emit_start(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "")
 
-    def _emit_start(self, turn: RunningTurn, text: str) -> None:
+    def _emit_start(self, turn: RunningTurn, text: str, attached: tuple[AttachedFile, ...] = ()) -> None:
         self._events.forget_before(turn.start)
         self._running = turn
-        self._events.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._state.at()))
+        self._events.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._state.at(), attached))
 
     async def _run(self, reply: AsyncGenerator[Event]) -> None:
         assert self._running is not None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.index.chunker import JournalText
-from assistant.messages.blocks import TextBlock, ToolResultBlock, result_text
+from assistant.messages.blocks import TextBlock, ToolResultBlock, is_said, result_text
 from assistant.storage.journal.files import read_lines
 from assistant.storage.journal.rows import BlockRow, read_row
 
 
 def read_dialog(path: Path) -> list[JournalText]:
-    """What was said, and what tools gave, on the day of this file; damaged lines and other rows are left out."""
+    """What was said, and what tools gave, on the day of this file; damaged lines and all else are left out."""
     texts: list[JournalText] = []
     for number, line in enumerate(read_lines(path), 1):
         row = read_row(line.content)
@@ -22,7 +22,7 @@ def read_dialog(path: Path) -> list[JournalText]:
 
 def _text(row: BlockRow, line: int) -> JournalText | None:
     match row.block:
-        case TextBlock(text=text) if row.role != "system":
+        case TextBlock(text=text) if row.role != "system" and is_said(row.block):
             name = ""
         case ToolResultBlock() as block:
             text, name = result_text(block), block.name

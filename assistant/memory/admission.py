@@ -14,7 +14,7 @@ from assistant.memory.notes import OUTSIDE_WRITER, OWNER_WRITER, Notes
 from assistant.memory.provenance import FIRST_COPY_WRITER, origin_of_line
 from assistant.memory.spoken import SpokenWords, reads_as_instruction
 from assistant.memory.waiting import WaitingLine, WaitingLines
-from assistant.messages.blocks import TextBlock, ToolCallBlock, ToolResultBlock, block_text, call_arguments
+from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text, call_arguments, is_said
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rows import BlockRow, RecalledRow
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels, replaced_label
@@ -180,7 +180,7 @@ class Admission:
 
     def _material(self, session_id: str) -> _Material:
         rows = [row for row in self._journal.rows(session_id, include_dropped=True) if isinstance(row, BlockRow)]
-        said = [row.block.text for row in rows if row.role == "user" and isinstance(row.block, TextBlock)]
+        said = [row.block.text for row in rows if row.role == "user" and is_said(row.block)]
         calls = {row.block.id: row.block for row in rows if isinstance(row.block, ToolCallBlock)}
         blocks = [row.block for row in reversed(rows) if isinstance(row.block, ToolResultBlock)]
         foreign = [block for block in blocks if block.name not in OWN_MEMORY_TOOLS][:_RESULTS]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, TypeGuard, cast
 
 from agentscope import message as library
 from agentscope.message import (
@@ -30,6 +30,7 @@ from assistant.text.json_parsing import parse_json
 from assistant.text.json_values import is_object
 
 __all__ = [
+    "ATTACHED_PREFIX",
     "AssistantMsg",
     "Base64Source",
     "Block",
@@ -54,6 +55,7 @@ __all__ = [
     "block_keys",
     "block_text",
     "copy_with_blocks",
+    "is_said",
     "iterate_blocks",
     "open_calls",
     "parse_object",
@@ -66,6 +68,8 @@ __all__ = [
 
 Block = TextBlock | ThinkingBlock | HintBlock | ToolCallBlock | ToolResultBlock | DataBlock
 BlockKind = Literal["text", "thinking", "hint", "tool_call", "tool_result", "data"]
+ATTACHED_PREFIX = "attached-"
+"""How the id of a text block begins that holds a file and not what its author said."""
 
 
 class MessageMaker(Protocol):
@@ -200,9 +204,14 @@ def result_text(block: ToolResultBlock) -> str:
     return block.output if isinstance(block.output, str) else _join(block.output)
 
 
+def is_said(block: Block) -> TypeGuard[TextBlock]:
+    """Whether a block is text that its author said, and not a file that was attached."""
+    return isinstance(block, TextBlock) and not block.id.startswith(ATTACHED_PREFIX)
+
+
 def text_of(message: Msg) -> str:
-    """The text blocks of a message, a line between two."""
-    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+    """What the author of a message said, a line between two blocks; without the files that were attached."""
+    return "\n".join(block.text for block in message.content if is_said(block))
 
 
 def with_result_text(block: ToolResultBlock, text: str, metadata: dict[str, object]) -> ToolResultBlock:

@@ -15,6 +15,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from assistant.messages.attached import AttachedFile
+
 FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", "awaiting_approval"]
 ToolState = Literal["success", "error", "denied", "interrupted"]
 CompactionReason = Literal["automatic", "manual", "overflow"]
@@ -28,12 +30,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A user message was journalled and its turn begins. `text` is empty when a parked or cut turn goes on."""
+    """A user message was journalled, with files in `attached`. `text` is empty when a parked or cut turn goes on."""
 
     turn_id: str
     message_id: str
     text: str
     at: str
+    attached: tuple[AttachedFile, ...] = ()
     type: Literal["turn_started"] = "turn_started"
 
 

@@ -64,6 +64,13 @@ def short_tokens(tokens: int) -> str:
     return f"{thousands:.0f}k" if thousands >= 100 or thousands == int(thousands) else f"{thousands:.1f}k"
 
 
+def short_bytes(size: int) -> str:
+    """Bytes as people read them: 930 B, 12 KB, 2.4 MB."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} KB" if size < 999_500 else f"{size / 1_000_000:.1f} MB"
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -82,7 +89,7 @@ def _environment() -> Environment:
         "say_setup": partial(words, table="page_setup"),
     }
     environment.globals.update(names)  # type: ignore[arg-type]
-    environment.filters.update({"tokens": short_tokens, "thousands": _thousands})
+    environment.filters.update({"tokens": short_tokens, "thousands": _thousands, "bytes": short_bytes})
     return environment
 
 

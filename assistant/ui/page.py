@@ -262,10 +262,12 @@ def build(settings: Settings, users: UserSessions) -> Blocks:
 
     from assistant.ui.components import PageComponents
     from assistant.ui.page_layout import lay_out
+    from assistant.ui.server.open_routes import max_file_bytes
     from assistant.ui.wiring import wire
 
     page = PageComponents()
     with gr.Blocks(title="Palimpsest", analytics_enabled=False, fill_width=True, fill_height=True) as demo:
-        lay_out(page, str(card("banner", text=say("page", "guest_banner"))) if settings.has_guests else "")
+        banner = str(card("banner", text=say("page", "guest_banner"))) if settings.has_guests else ""
+        lay_out(page, banner, max_file_bytes(settings))
         wire(demo, page, users)
     return demo

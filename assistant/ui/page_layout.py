@@ -11,7 +11,7 @@ from assistant.ui.cards import asset, card
 from assistant.ui.components import PageComponents
 
 
-def lay_out(page: PageComponents, banner: str) -> None:
+def lay_out(page: PageComponents, banner: str, max_file_bytes: int) -> None:
     """Place all components; `banner` is shown over the conversation, empty for none."""
     _place(page.tab, page.draft, page.task)
     _place_left(page)
@@ -23,7 +23,7 @@ def lay_out(page: PageComponents, banner: str) -> None:
             _place(page.top)
             _html(str(card("open_right")), "open-right")
         _place(page.meter, page.transcript)
-        _place_composer(page)
+        _place_composer(page, max_file_bytes)
     _place_right(page)
     _place(page.copied, page.drawing, page.dialog, page.toast, page.chat_actions, page.memory_actions, page.news)
 
@@ -56,7 +56,7 @@ def _place_right(page: PageComponents) -> None:
                 _place(page.model)
 
 
-def _place_composer(page: PageComponents) -> None:
+def _place_composer(page: PageComponents, max_file_bytes: int) -> None:
     """The field for a message, and the box above it in which one is edited."""
     _place(page.edit_box)
     with page.edit_box:
@@ -65,6 +65,8 @@ def _place_composer(page: PageComponents) -> None:
             _place(page.send_again, page.cancel_edit)
     _place(page.commands)
     with gr.Row(elem_id="compose"):
+        _html(str(card("attached_row")), "attached")
+        _html(str(card("attach_button", max_bytes=max_file_bytes)), "attach")
         _place(page.composer, page.stop)
 
 
@@ -80,8 +82,10 @@ def theme() -> themes.Base:
 
 def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
-    styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript"))
-    scripts = "".join(asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "transcript"))
+    styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript", "attachments"))
+    scripts = "".join(
+        asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "attachments", "transcript")
+    )
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{styles}</style><script>{scripts}</script>"

@@ -308,16 +308,17 @@ async def test_a_pin_is_sent_word_for_word_after_two_compactions(home: Path) -> 
     model.assert_complete()
 
 
-async def test_messages_that_no_request_can_hold_are_saved_as_files(home: Path) -> None:
-    model = ScriptedModel([])
+async def test_messages_that_no_request_can_hold_are_sent_as_files(home: Path) -> None:
+    model = ScriptedModel([[text("I read it in parts.")], [text("That too.")]])
     long_messages = [words(20_000, "one"), words(20_000, "two")]
     async with scripted_assistant(home, model) as assistant:
         conversation = assistant.conversations.create()
         told = [event for message in long_messages for event in await say(assistant, conversation, message)]
 
-    saved = {path.read_text(encoding="utf-8") for path in (home / "files").glob("message-*.txt")}
+    saved = {path.read_text(encoding="utf-8") for path in (home / "files" / "attached").glob("message-*.txt")}
     assert saved == set(long_messages)
-    assert [type(event) for event in told] == [Notice, Notice]
+    assert [type(event) for event in told if isinstance(event, Notice)] == [Notice, Notice]
+    assert [event.attached[0].shown for event in told if isinstance(event, TurnStarted)] == ["beginning", "beginning"]
 
 
 async def test_a_request_that_the_provider_finds_too_long_is_compacted_and_sent_again(home: Path) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assistant.compaction.shorten.text_cut import cut_ends, strip_ansi
-from assistant.messages.blocks import DataBlock, HintBlock, Msg, TextBlock, ThinkingBlock, ToolCallBlock, block_text
+from assistant.messages.blocks import (
+    DataBlock,
+    HintBlock,
+    Msg,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    block_text,
+    is_said,
+)
 from assistant.messages.tokens import TokenCounter
 
 _FENCES = ("conversation", "summary", "previous-summary", "hint", "request", "read-files", "modified-files", "pinned")
@@ -67,6 +76,8 @@ def _speaker(message: Msg, block: object) -> str:
     match block:
         case ToolCallBlock():
             return "tool call"
+        case TextBlock() if not is_said(block):
+            return "attached file"
         case TextBlock() | DataBlock():
             return message.role
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from assistant.messages.blocks import Msg, TextBlock
+from assistant.messages.blocks import Msg, is_said
 from assistant.text.markdown import without_bullet, without_code
 from assistant.text.passages import key_of, passages_of
 
@@ -39,7 +39,7 @@ def orders_of(messages: Iterable[Msg]) -> tuple[str, ...]:
         for message in messages
         if message.role == "user"
         for block in message.content
-        if isinstance(block, TextBlock)
+        if is_said(block)
     )
     return _orders_in(texts)
 

@@ -9,7 +9,7 @@ from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.quoted_history import fence_safe, minute_of, shorten_for_reading
 from assistant.config.prompts import render
 from assistant.config.words import Language
-from assistant.messages.blocks import Msg, TextBlock
+from assistant.messages.blocks import Msg, text_of
 from assistant.messages.tokens import TokenCounter
 
 _ENTRY_START = re.compile(r"^(?=- \[)", re.MULTILINE)
@@ -19,7 +19,7 @@ def user_texts(messages: Sequence[Msg]) -> list[str]:
     """One entry for each message of the person, oldest first, with its time."""
     entries: list[str] = []
     for message in messages:
-        text = "\n".join(block.text for block in message.content if isinstance(block, TextBlock)).strip()
+        text = text_of(message).strip()
         if message.role == "user" and text:
             # Further lines are indented, so that no line a person wrote can look like the start of an entry.
             entries.append(f"- [{minute_of(message.created_at)}] " + fence_safe(text).replace("\n", "\n  "))

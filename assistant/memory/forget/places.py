@@ -156,8 +156,9 @@ class Places:
         return sorted(self._workspace.compaction_failures_folder.glob("*.json"))
 
     def _saved_messages(self) -> list[Path]:
-        """Messages that were too long to be sent; all else in files/ is the owner's."""
-        return sorted(self._workspace.files_folder.glob("message-*.txt"))
+        """Texts that were pasted or too long for a message; all else in files/ is the owner's."""
+        folder = self._workspace.files_folder
+        return sorted([*folder.glob("message-*.txt"), *folder.glob("attached/*.txt")])
 
     def _waiting_files(self) -> list[Path]:
         """Lines for memory that wait for the person."""

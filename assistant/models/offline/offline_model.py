@@ -15,7 +15,7 @@ from agentscope.tool import ToolChoice
 
 from assistant.config.prompts import language_of
 from assistant.config.words import Language
-from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text, result_text
+from assistant.messages.blocks import Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text, result_text, text_of
 from assistant.models.offline.offline_requests import Whose, read_request
 from assistant.models.offline.offline_tools import OfferedTool, PlannedCall, ToolOutcome
 from assistant.models.offline.replies import next_move
@@ -79,7 +79,7 @@ async def _stream(move: PlannedCall | str) -> AsyncGenerator[ChatResponse, None]
 
 def _newest_request(messages: Sequence[Msg]) -> str:
     message = next((message for message in reversed(messages) if message.role == "user"), None)
-    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock)) if message else ""
+    return text_of(message) if message else ""
 
 
 def _nameless(messages: Sequence[Msg]) -> frozenset[Whose]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assistant.messages.blocks import TextBlock
+from assistant.messages.blocks import is_said
 from assistant.storage.journal.rows import BlockRow, DeletedRow, FlushRow, LeftRow, Row, UnwrittenRow, read_row
 from assistant.storage.journal.unwritten import Said, said_in
 from assistant.text.json_parsing import parse_json
@@ -146,7 +146,7 @@ def _fold_row(parts: dict[str, DayPart], row: Row) -> None:
 def _fold_block(part: DayPart, row: BlockRow) -> None:
     part.user_id = part.user_id or row.user_id
     if row.role == "user":
-        if not part.first_text and isinstance(row.block, TextBlock):
+        if not part.first_text and is_said(row.block):
             part.first_text = row.block.text[:FIRST_TEXT_CHARS]
         if not _counted(part).is_enough:
             if not part.steps:

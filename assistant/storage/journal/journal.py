@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from assistant.messages.blocks import BlockKey, Msg, ToolResultBlock, block_text, iterate_blocks
+from assistant.messages.blocks import BlockKey, Msg, ToolResultBlock, is_said, iterate_blocks
 from assistant.messages.hints import is_passing
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.atomic_io import append_lines, cut_torn_tail, hold_lock, replace_file
@@ -192,8 +192,13 @@ class Journal:
             paths = [self._folder / name for name in self._list.names() if name >= _day_before(at)]
             lines = [line.content for path in paths for line in read_lines(path) if b'"role":"user"' in line.content]
         for row in map(read_row, lines):
-            if isinstance(row, BlockRow) and row.role == "user" and instant(row.at) > instant(at):
-                yield block_text(row.block)
+            if (
+                isinstance(row, BlockRow)
+                and row.role == "user"
+                and is_said(row.block)
+                and instant(row.at) > instant(at)
+            ):
+                yield row.block.text
 
     def _block_rows(self, session_id: str, user_id: str, messages: Sequence[Msg]) -> list[BlockRow]:
         at = self._now().isoformat(timespec="milliseconds")

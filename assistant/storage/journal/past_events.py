@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from assistant.compaction.record import CompactionRecord
+from assistant.messages.attached_blocks import attached_files, picture_name
 from assistant.messages.blocks import (
     DataBlock,
     HintBlock,
@@ -162,14 +163,15 @@ class _Teller:
         return "completed" if is_answered and not self._open_calls else "interrupted"
 
     def _tell_user(self, row: BlockRow) -> None:
-        text = block_text(row.block)
+        attached = attached_files([row.block])
+        said = [] if attached or picture_name(row.block) else [block_text(row.block)]
         if self._turn and self._turn.message_id == row.message_id and self.events[-1] == self._turn:
-            text = f"{self._turn.text}\n{text}"
+            said, attached = [self._turn.text, *said], (*self._turn.attached, *attached)
             self.events.pop()
         else:
             self.end()
         turn_id = row.message_id
-        self._begin(TurnStarted(turn_id, row.message_id, text, row.at), row)
+        self._begin(TurnStarted(turn_id, row.message_id, "\n".join(said), row.at, attached), row)
 
     def _tell_assistant(self, row: BlockRow) -> None:
         if self._turn is None:

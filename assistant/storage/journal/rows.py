@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from assistant.compaction.record import CompactionRecord
-from assistant.messages.blocks import Block, BlockKey, TextBlock
+from assistant.messages.blocks import Block, BlockKey, DataBlock, TextBlock
 from assistant.messages.events import FinishReason, FlushState, RecalledLine
 from assistant.text.encoding import encode
 
@@ -42,12 +42,12 @@ class BlockRow:
 
 @dataclass(frozen=True, slots=True)
 class QueuedRow:
-    """A message of the person that waits for a running turn to end; its block row follows when its own turn begins."""
+    """A block of a message that waits for a running turn to end; its block row follows when its own turn begins."""
 
     session_id: str
     message_id: str
     name: str
-    block: TextBlock
+    block: Annotated[TextBlock | DataBlock, Field(discriminator="type")]
     at: str
     created_at: str
     kind: Literal["queued"] = "queued"

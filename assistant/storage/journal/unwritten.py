@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.record import CompactionRecord
-from assistant.messages.blocks import BlockKey, TextBlock
+from assistant.messages.blocks import BlockKey, is_said
 from assistant.storage.journal.rebuild import standing_ids
 from assistant.storage.journal.rows import BlockRow, DroppedRow, FlushRow, FlushStartRow, LeftRow, Row, UnwrittenRow
 
@@ -104,7 +104,7 @@ def said_in(rows: Iterable[Row]) -> Said:
     """How much the person said in these rows."""
     texts: dict[str, int] = {}
     for row in rows:
-        if isinstance(row, BlockRow) and row.role == "user" and isinstance(row.block, TextBlock):
+        if isinstance(row, BlockRow) and row.role == "user" and is_said(row.block):
             texts[row.message_id] = texts.get(row.message_id, 0) + len(row.block.text)
     return Said(len(texts), sum(texts.values()))
 

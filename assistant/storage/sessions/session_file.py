@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.messages.blocks import BlockKey, Msg, TextBlock
+from assistant.messages.blocks import BlockKey, Msg, is_said
 from assistant.storage.atomic_io import read_plain_file
 from assistant.text.encoding import encode
 from assistant.text.json_parsing import parse_json
@@ -175,7 +175,7 @@ def title_of_messages(messages: list[Msg], known: KnownSecrets = NO_KNOWN_SECRET
         for message in messages
         if message.role == "user"
         for block in message.content
-        if isinstance(block, TextBlock) and block.text.strip()
+        if is_said(block) and block.text.strip()
     )
     return title_from(next(texts, ""), known)
 

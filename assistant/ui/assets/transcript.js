@@ -1,6 +1,7 @@
 /* The conversation: patches to keyed nodes, a view that follows only at its end, messages taken from the composer. */
 (() => {
   const WORDS = __WORDS__;
+  const { attachments } = window.palimpsest;
   const END_PIXELS = 24;
   const ACK_MILLISECONDS = 10000;
   const EARLY_MILLISECONDS = 1500;
@@ -459,10 +460,14 @@
     take() {
       const box = composer();
       const text = box?.value ?? "";
-      if (!text.trim()) return;
+      // A command takes no files; they stay where they are.
+      const isCommand = /^\/[^/\s]*(\s|$)/.test(text.trim());
+      if (!isCommand && attachments.mustWait(() => this.take())) return;
+      const files = isCommand ? [] : attachments.take();
+      if (!text.trim() && !files.length) return;
       setComposer("");
       box.focus();
-      this.waiting.push({ number: String(++this.number), text, isSent: false });
+      this.waiting.push({ number: String(++this.number), text, files, isSent: false });
       goToEnd();
       this.next();
     },
@@ -472,19 +477,23 @@
       // The page may be there a moment before what it is connected to.
       if (!window.palimpsest.isConnected("chat-actions")) return setTimeout(() => this.next(), 100);
       first.isSent = true;
-      window.palimpsest.send("send", `${first.number} ${first.text}`);
-      // Whatever became of it is shown in the page by then.
-      this.timer = setTimeout(() => this.received(first.number), ACK_MILLISECONDS);
+      window.palimpsest.send("send", `${[first.number, ...first.files.map((file) => file.id)].join(":")} ${first.text}`);
+      // Whatever became of it is shown in the page by then. Files of a message that did not arrive are still there.
+      this.timer = setTimeout(() => this.received(first.number, first.files), ACK_MILLISECONDS);
     },
-    received(number) {
+    received(number, filesLeft = []) {
       if (this.waiting[0]?.number !== number) return;
       clearTimeout(this.timer);
       this.waiting.shift();
+      attachments.giveBack(filesLeft);
       goToEnd();
       this.next();
     },
     unsent() {
       return this.waiting.filter((message) => !message.isSent).map((message) => message.text);
+    },
+    unsentFiles() {
+      return this.waiting.filter((message) => !message.isSent).flatMap((message) => message.files);
     },
   };
 
@@ -548,5 +557,8 @@
     version: () => version,
     focusComposer: () => composer()?.focus(),
     unsent: () => outbox.unsent(),
+    unsentFiles: () => outbox.unsentFiles(),
+    composer,
+    setComposer,
   };
 })();

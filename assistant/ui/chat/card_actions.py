@@ -182,9 +182,10 @@ async def show_sample(chat: ChatController, click: Click) -> AsyncIterator[PageU
 
 
 async def send_message(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
-    """Send a message; before it is the number under which the tab sent it."""
-    number, _, text = click.target.partition(" ")
-    async for update in chat.send(text, click.tab, click.tab_hash, number):
+    """Send a message; before it is the number under which the tab sent it, with a colon and each file of it."""
+    head, _, text = click.target.partition(" ")
+    number, *file_ids = head.split(":")
+    async for update in chat.send(text, click.tab, click.tab_hash, number, file_ids):
         yield update
 
 

@@ -30,6 +30,7 @@ from assistant.ui.chat.page_updates import (
 from assistant.ui.chat.search_panel import find_question
 from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts, TranscriptPatch
 from assistant.ui.chat.sessions_panel import ListedSessions, found_in_trash
+from assistant.ui.chat.staged_files import StagedFiles
 from assistant.ui.chat.tab import Tab
 from assistant.ui.chat.tab_views import TabViews
 from assistant.ui.chat.transcript_window import Window, place_of_message
@@ -56,6 +57,8 @@ class ChatController:
         self._transcripts = SentTranscripts()
         self._drawings = Drawings()
         self._readers: dict[str, object] = {}
+        self.staged = StagedFiles()
+        """The files that wait to be sent."""
 
     def sent(self, update: PageUpdate, tab_hash: str) -> PageUpdate:
         """The update as this tab is to get it: of a conversation what it does not show yet, of the list its part."""
@@ -134,27 +137,35 @@ class ChatController:
         session_id = wanted if wanted in known else (sessions[0].session_id if sessions else "")
         yield self.tabs.show(loaded, Tab(session_id), tab_hash)
 
-    async def send(self, text: str, tab: Tab, tab_hash: str, number: str = "") -> AsyncIterator[PageUpdate]:
-        """Send a message to the conversation of this tab, or to a new one, and follow.
+    async def send(
+        self, text: str, tab: Tab, tab_hash: str, number: str = "", file_ids: Sequence[str] = ()
+    ) -> AsyncIterator[PageUpdate]:
+        """Send a message, with files that this tab has given, to its conversation, or to a new one, and follow.
 
         The update carries the number under which the tab sent it; what is refused goes back into the composer.
         """
-        if not text.strip():
+        if not text.strip() and not file_ids:
             yield PageUpdate()
             return
         try:
             loaded = await self._loading.ready()
+            files = self.staged.chosen(tab_hash, file_ids)
             conversations = loaded.assistant.conversations
             conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
             # Follow before the message is sent, so that no event is missed.
             self._views.of(conversation)
-            view = self._views.of((await loaded.assistant.submit(conversation, text.strip())).conversation)
+            submitted = await loaded.assistant.submit(conversation, text.strip(), files)
+            view = self._views.of(submitted.conversation)
         except (PalimpsestError, OSError):
             yield PageUpdate(composer=text)
             raise
         view.touch()
         tab = Tab(view.conversation.session_id)
-        yield received_update(self.tabs.follow(loaded, view, tab, tab_hash), number)
+        update = self.tabs.follow(loaded, view, tab, tab_hash)
+        if submitted.is_taken:
+            self.staged.remove(tab_hash, file_ids)
+            update = received_update(update, number)
+        yield update
 
     async def send_again(self, text: str, draft: Draft, tab: Tab, tab_hash: str) -> AsyncIterator[PageUpdate]:
         """Send an edited message in place of the old one, once the person has seen what leaves the context with it."""
@@ -238,6 +249,7 @@ class ChatController:
         self.lists.forget(tab_hash)
         self._transcripts.leave(tab_hash)
         self._drawings.leave(tab_hash)
+        self.staged.leave(tab_hash)
 
     async def loaded(self) -> Loaded:
         """The assistant, once it is there; raises what loading raised."""

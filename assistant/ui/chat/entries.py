@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from assistant.messages.attached import AttachedFile
 from assistant.messages.events import (
     ApprovalRequested,
     ContextCompressed,
@@ -27,6 +28,7 @@ class UserEntry:
     text: str
     message_id: str
     at: str
+    attached: tuple[AttachedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,8 @@ def _start_turn(transcript: Transcript, event: TurnStarted) -> Transcript:
         return _drop_answer(transcript) if is_retried else _drop_end(transcript)
     if event.message_id in transcript.known_ids and _find_question(transcript, event.message_id) is not None:
         return _drop_answer(transcript)
-    return _append(_with_known_id(transcript, event.message_id), UserEntry(event.text, event.message_id, event.at))
+    entry = UserEntry(event.text, event.message_id, event.at, event.attached)
+    return _append(_with_known_id(transcript, event.message_id), entry)
 
 
 def _with_known_id(transcript: Transcript, known_id: str) -> Transcript:

@@ -97,7 +97,8 @@ class TranscriptNodes:
                 node = Node(str(index), "own", text.blocks, look.is_growing)
             case UserEntry():
                 pencil = (str(card("pencil", message_id=entry.message_id)),) if look.can_edit else ()
-                node = Node(str(index), "person", (*pencil, typed_html(entry.text)))
+                files = (str(card("attached_files", files=entry.attached)),) if entry.attached else ()
+                node = Node(str(index), "person", (*pencil, typed_html(entry.text), *files))
             case _:
                 node = card_node(str(index), render_entry(entry, look.is_last_end, look.undoable))
         self._drawn[index] = _DrawnEntry(entry, look, node, text)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from assistant.ui.server.asgi import AsgiReceive, AsgiScope, address_of, header_values
+from assistant.ui.server.asgi import AsgiMessage, AsgiReceive, AsgiScope, address_of, header_values
 
 MAX_BODY_BYTES = 1_000_000
 BODY_SECONDS = 20.0
-"""How long a body may take to come in, from its first byte to its last."""
+"""How long a body may take to come in, from its first byte to its last; each piece of a streamed one."""
 MAX_BODIES = 64
 """That many bodies come in at once, from all addresses together."""
 MAX_BODIES_OF_ADDRESS = 16
@@ -39,21 +41,44 @@ class Bodies:
 
     async def read(self, scope: AsgiScope, receive: AsgiReceive) -> Body:
         """The whole body; what says that it is too large is refused before a byte of it is read."""
+        with self.coming(scope, MAX_BODY_BYTES) as refusal:
+            if refusal:
+                return Body(refusal=refusal)
+            try:
+                async with asyncio.timeout(self._body_seconds):
+                    return await _read(receive)
+            except TimeoutError:
+                return Body(refusal=408)
+
+    @contextmanager
+    def coming(self, scope: AsgiScope, max_bytes: int) -> Generator[int]:
+        """One body comes in meanwhile; gives the status that refuses it, 0 for none."""
         lengths = header_values(scope, b"content-length")
-        if any(not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES for length in lengths):
-            return Body(refusal=413)
+        if any(not length.isdecimal() or int(length[:20]) > max_bytes for length in lengths):
+            yield 413
+            return
         address = address_of(scope)
         if self._coming.total() >= MAX_BODIES or self._coming[address] >= MAX_BODIES_OF_ADDRESS:
-            return Body(refusal=503)
+            yield 503
+            return
         self._coming[address] += 1
         try:
-            async with asyncio.timeout(self._body_seconds):
-                return await _read(receive)
-        except TimeoutError:
-            return Body(refusal=408)
+            yield 0
         finally:
             self._coming[address] -= 1
             self._coming += Counter()
+
+    def in_pieces(self, receive: AsgiReceive) -> AsgiReceive:
+        """Gives a body piece by piece; a sender that falls silent has left."""
+
+        async def next_piece() -> AsgiMessage:
+            try:
+                async with asyncio.timeout(self._body_seconds):
+                    return await receive()
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+
+        return next_piece
 
 
 async def _read(receive: AsgiReceive) -> Body:

@@ -97,6 +97,9 @@ class Guard:
             is_theirs = entered.opening.tab_in == "nowhere" or self._is_theirs(entered, person or "")
             await (self._app(scope, receive, send) if is_theirs else _refuse(send, HTTPStatus.NOT_FOUND))
             return
+        if entered.opening.streamed_bytes:
+            await self._stream(entered, person or "", scope, receive, send)
+            return
         body = await self._bodies.read(scope, receive)
         if body.refusal:
             await _refuse(send, HTTPStatus(body.refusal))
@@ -104,6 +107,18 @@ class Guard:
             await _refuse(send, HTTPStatus.NOT_FOUND)
         else:
             await self._app(scope, _once_more(body, receive), send)
+
+    async def _stream(
+        self, entered: Entrance, person: str, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend
+    ) -> None:
+        if not self._is_theirs(entered, person):
+            await _refuse(send, HTTPStatus.NOT_FOUND)
+            return
+        with self._bodies.coming(scope, entered.opening.streamed_bytes) as refusal:
+            if refusal:
+                await _refuse(send, HTTPStatus(refusal))
+            else:
+                await self._app(scope, self._bodies.in_pieces(receive), send)
 
     def _entrance(self, scope: AsgiScope) -> Entrance | HTTPStatus:
         if not self._is_from_here(scope):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl
 
+from assistant.config.settings import Settings
+
 TabIn = Literal["nowhere", "query", "path", "body"]
 """Where a request names the tab it speaks for."""
 
@@ -17,6 +19,10 @@ _FILE = r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*"
 # A conversation, and what the browser's theme switch and the frame of a private Space add to the address.
 _PAGE_QUERY = frozenset({"c", "__theme", "__sign"})
 _MAX_QUERY_CHARS = 4_096
+MAX_FILE_BYTES = 25_000_000
+"""Of one attached file."""
+MAX_GUEST_FILE_BYTES = 5_000_000
+"""Of one attached file, where anybody may be a guest."""
 _MAX_QUERY_FIELDS = 8
 
 
@@ -24,7 +30,8 @@ _MAX_QUERY_FIELDS = 8
 class Opening:
     """One route that is open to the methods listed, with no other query fields than those listed.
 
-    `is_for_all` is true where a person is not known yet; all else is for people only.
+    `is_for_all` is true where a person is not known yet; all else is for people only. A body is read before the request
+    goes on, but for one of up to `streamed_bytes` (0: none), which its route takes piece by piece.
     """
 
     methods: frozenset[str]
@@ -32,6 +39,7 @@ class Opening:
     query: frozenset[str] = frozenset()
     tab_in: TabIn = "nowhere"
     is_for_all: bool = False
+    streamed_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +79,22 @@ OPENINGS = (
     _read(r"/news", frozenset({"session_hash", "given", "edited", "shown"}), tab_in="query"),
     _read(r"/patches", frozenset({"session_hash", "version"}), tab_in="query"),
     # Gradio's own cancel is not here: a turn is stopped by an event of the page, which knows whose it is.
-    # A route for attachments gets its line here, and with it a limit of its own in `bodies.py`.
+    # A file that a tab attaches, and one that it takes back.
+    Opening(
+        frozenset({"POST"}),
+        re.compile(r"/attach"),
+        frozenset({"session_hash", "name"}),
+        "query",
+        streamed_bytes=MAX_FILE_BYTES,
+    ),
+    _write(r"/detach", tab_in="body"),
 )
 _TAB_NAME = re.compile(_TAB)
+
+
+def max_file_bytes(settings: Settings) -> int:
+    """How large an attached file may be."""
+    return MAX_GUEST_FILE_BYTES if settings.has_guests else MAX_FILE_BYTES
 
 
 def entrance(method: str, path: str, raw_path: bytes, query: bytes) -> Entrance | None:

@@ -14,12 +14,15 @@ from starlette.requests import Request
 from starlette.routing import Mount, Route
 
 from assistant.config.settings import Settings
+from assistant.storage.workspace import Workspace
 from assistant.ui.cards import asset
 from assistant.ui.page_layout import head, theme
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
+from assistant.ui.server.attach_route import AttachRoute
 from assistant.ui.server.first_script import FirstScript
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.news_route import NewsRoute
+from assistant.ui.server.open_routes import max_file_bytes
 from assistant.ui.server.patch_streams import PatchStreams
 from assistant.ui.server.personal_names import NamesInAnswers, PersonalNames
 from assistant.ui.server.sign_in import SignIn
@@ -50,6 +53,8 @@ class Site:
         within.append(Middleware(NamesInAnswers, names=names))  # type: ignore[arg-type]
         within.append(Middleware(FirstScript, script=asset("first.js")))  # type: ignore[arg-type]
         ours = [*(sign_in.routes() if sign_in else ()), *self._streams.routes(), *NewsRoute(users).routes()]
+        folder = Workspace(settings.home).page_folder / "attached"
+        ours += AttachRoute(users, folder, max_file_bytes(settings)).routes()
         self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
         self.app: AsgiApp = Guard(

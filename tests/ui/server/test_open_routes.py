@@ -33,6 +33,8 @@ OPEN_ROUTES = {
     ("GET", "/patches"),
     ("HEAD", "/patches"),
     ("POST", "/leave"),
+    ("POST", "/attach"),
+    ("POST", "/detach"),
     ("GET", "/news"),
     ("HEAD", "/news"),
 }
@@ -64,7 +66,7 @@ def example_of(path: str) -> str:
 
 def query_of(path: str) -> str:
     """The query that the route needs."""
-    return "session_hash=a1b2" if path in ("/gradio_api/queue/data", "/patches", "/news") else ""
+    return "session_hash=a1b2" if path in ("/gradio_api/queue/data", "/patches", "/news", "/attach") else ""
 
 
 async def test_of_every_route_there_is_only_what_is_listed_is_open() -> None:

@@ -1,0 +1,77 @@
+"""Attached files as the blocks of a message: small ones whole, of a large one the beginning and where the rest is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assistant.agent.attachments.file_reading import GivenFile
+from assistant.compaction.shorten.outline import outline_of
+from assistant.config.prompts import render
+from assistant.config.words import Language
+from assistant.messages.attached import AttachedFile, ShownPart
+from assistant.messages.attached_blocks import attached_text
+from assistant.messages.blocks import DataBlock, TextBlock
+from assistant.messages.tokens import TokenCounter
+from assistant.storage.attachments import Attachments
+from assistant.text.encoding import storable
+
+WHOLE_SHARE = 8
+"""A file stands in the message whole where it takes at most one part in so many of the window."""
+MAX_WHOLE_TOKENS = 12_000
+"""No file stands there whole that takes more."""
+ALL_SHARE = 4
+"""All files of a message together take at most one part in so many of the window, but for their beginnings."""
+BEGINNING_CHARS = 1_500
+OUTLINE_BYTES = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRoom:
+    """What a model can take, and whether it can read files by itself."""
+
+    window_tokens: int
+    counter: TokenCounter
+    can_read_files: bool
+    language: Language
+
+
+def message_parts(
+    files: Sequence[GivenFile], attachments: Attachments, room: MessageRoom
+) -> list[TextBlock | DataBlock]:
+    """The blocks of these files, in their order; every file is kept in the home on return."""
+    left = room.window_tokens // ALL_SHARE
+    parts: list[TextBlock | DataBlock] = []
+    for file in files:
+        part = _part(file, attachments, room, left)
+        left -= room.counter.block(part)
+        parts.append(part)
+    return parts
+
+
+def _part(file: GivenFile, attachments: Attachments, room: MessageRoom, left: int) -> TextBlock:
+    kept = attachments.keep(file.name, file.path)
+    text = storable(file.text)
+    tokens = room.counter.text(text)
+    if tokens <= min(left, room.window_tokens // WHOLE_SHARE, MAX_WHOLE_TOKENS):
+        return _block(file, kept, tokens, "whole", render("attached_whole", room.language, text=text))
+    said = render(
+        "attached_beginning",
+        room.language,
+        path=kept,
+        lines=text.count("\n") + 1,
+        tokens=tokens,
+        outline=outline_of(_numbered(text), OUTLINE_BYTES),
+        beginning=text[:BEGINNING_CHARS],
+        can_read_files=room.can_read_files,
+    )
+    return _block(file, kept, room.counter.text(said), "beginning", said)
+
+
+def _block(file: GivenFile, kept: str, tokens: int, shown: ShownPart, content: str) -> TextBlock:
+    return attached_text(AttachedFile(file.name, kept, file.size_bytes, tokens, shown), content)
+
+
+def _numbered(text: str) -> str:
+    """The text as the Read tool shows it, so that its outline says at which lines to read on."""
+    return "\n".join(f"{number}\t{line}" for number, line in enumerate(text.split("\n"), 1))

@@ -1,0 +1,62 @@
+"""Attached files are kept under `files/attached/`, each under a name of its own that leads nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assistant.errors import WorkspaceError
+from assistant.storage.attachments import MAX_NAME_CHARS, Attachments, safe_name
+from assistant.storage.workspace import Workspace
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("会议 记录.docx", "会议 记录.docx"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\me\\plan.txt", "plan.txt"),
+        (".env", "env"),
+        ("..", "file"),
+        ("", "file"),
+        ("a\x00b\nc.txt", "abc.txt"),
+        ("photo\u202egnp.exe", "photognp.exe"),
+        ('a"<b>&$(rm).txt', "a_b_(rm).txt"),
+        ("con.txt", "_con.txt"),
+        (f"{'x' * 300}.csv", f"{'x' * (MAX_NAME_CHARS - 4)}.csv"),
+    ],
+)
+def test_a_name_is_made_safe(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+def test_a_name_in_wide_letters_fits_what_a_system_takes() -> None:
+    assert len(safe_name("字" * 300 + ".txt").encode()) <= 2 * MAX_NAME_CHARS
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A new home."""
+    workspace = Workspace(tmp_path / "home")
+    workspace.create()
+    return workspace
+
+
+def test_two_files_of_one_name_are_both_kept(workspace: Workspace, tmp_path: Path) -> None:
+    attachments, source = Attachments(workspace), tmp_path / "source"
+    kept: list[str] = []
+    for content in ("one", "two"):
+        source.write_text(content, "utf-8")
+        kept.append(attachments.keep("notes.txt", source))
+    assert kept == ["files/attached/notes.txt", "files/attached/notes-2.txt"]
+    assert [(workspace.root / path).read_text("utf-8") for path in kept] == ["one", "two"]
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (workspace.files_folder / "attached").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WorkspaceError):
+        Attachments(workspace).keep_text("notes.txt", "words")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
