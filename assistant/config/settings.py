@@ -27,7 +27,7 @@ PREFIX = "PALIMPSEST_"
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
-Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "offline"]
+Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "offline"]
 Switch = Literal["on", "off"]
 StoreBackend = Literal["auto", "chroma", "chroma-server", "elasticsearch", "local", "pgvector", "qdrant"]
 
@@ -67,6 +67,8 @@ class Settings(BaseSettings):
     """Key for Anthropic."""
     ollama_api_key: SecretStr = Field(SecretStr(""), validation_alias="OLLAMA_API_KEY")
     """Key for a server of Ollama that asks for one."""
+    gemini_api_key: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY"))
+    """Key for Gemini."""
     ollama_host: str = Field("", validation_alias="OLLAMA_HOST")
     """Where Ollama is, as Ollama itself reads it: a host, with a port or without."""
     compactor_model: str = ""
@@ -170,7 +172,13 @@ class Settings(BaseSettings):
         return value.strip(_PASTED) if isinstance(value, str) else value
 
     @field_validator(
-        "api_key", "dashscope_api_key", "openai_api_key", "anthropic_api_key", "ollama_api_key", "embedding_api_key"
+        "api_key",
+        "dashscope_api_key",
+        "openai_api_key",
+        "anthropic_api_key",
+        "ollama_api_key",
+        "gemini_api_key",
+        "embedding_api_key",
     )
     @classmethod
     def _must_be_a_key(cls, key: SecretStr) -> SecretStr:
@@ -248,6 +256,8 @@ class Settings(BaseSettings):
                 return self.anthropic_api_key.get_secret_value()
             case "ollama":
                 return self.ollama_api_key.get_secret_value()
+            case "gemini":
+                return self.gemini_api_key.get_secret_value()
             case "auto" | "offline":
                 return ""
 

@@ -36,7 +36,7 @@ _OVERFLOW = re.compile(
 )
 _NO_MONEY = re.compile(
     r"insufficient[_ ]quota|insufficient[_ ](?:account )?balance|credit balance|billing_error|exceeded_current_quota"
-    r"|arrearage|out of credits",
+    r"|arrearage|out of credits|credits are depleted",
     re.IGNORECASE,
 )
 _WINDOW_FIGURES = tuple(
@@ -50,6 +50,7 @@ _WINDOW_FIGURES = tuple(
         r"maximum allowed length \((\d[\d,]*)",
         r"limit of (\d[\d,]*)",
         r"tokens > (\d[\d,]*) maximum",
+        r"number of tokens allowed \((\d[\d,]*)",
     )
 )
 

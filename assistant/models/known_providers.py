@@ -12,7 +12,7 @@ DASHSCOPE_MODEL = "qwen-plus"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-5.4"
 
-NativeName = Literal["anthropic", "ollama"]
+NativeName = Literal["anthropic", "ollama", "gemini"]
 """The providers that are asked over a protocol of their own."""
 
 
@@ -35,6 +35,9 @@ NATIVE_PROVIDERS: dict[NativeName, NativeProvider] = {
         "Anthropic", "https://api.anthropic.com", "claude-sonnet-5-5", "anthropic_api_key", ("claude",)
     ),
     "ollama": NativeProvider("Ollama", "http://127.0.0.1:11434", "", "ollama_api_key", ()),
+    "gemini": NativeProvider(
+        "Gemini", "https://generativelanguage.googleapis.com", "gemini-3.8-flash", "gemini_api_key", ("gemini",)
+    ),
 }
 
 

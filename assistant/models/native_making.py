@@ -52,7 +52,10 @@ async def make_native(settings: Settings, provider: NativeName) -> MadeModel:
         listed = await _ask_ollama(settings.model, address, key)
     window = settings.max_input_length or (listed.window_tokens if provider == "ollama" else None)
     window = window or window_of(listed.name, setting=None, reported=None, is_local=is_loopback(address))
-    model = _make(provider, listed.name, address, key, window, settings.max_reply_tokens)
+    try:
+        model = _make(provider, listed.name, address, key, window, settings.max_reply_tokens)
+    except ModuleNotFoundError:
+        raise ModelError(say("models", "library_missing", provider=known.title, extra=provider)) from None
     return MadeModel(model, address, listed, window, set_address or known.title)
 
 
@@ -63,7 +66,7 @@ def own_address(settings: Settings, provider: NativeName) -> str:
     address = "" if is_foreign else settings.base_url
     if provider == "ollama" and not address and settings.ollama_host:
         return address_of(settings.ollama_host)
-    return address.removesuffix("/messages").removesuffix("/v1")
+    return address.removesuffix("/messages").removesuffix("/v1").removesuffix("/v1beta")
 
 
 async def _ask_ollama(name: str, address: str, key: str) -> ListedModel:
@@ -94,6 +97,10 @@ def _make(
             from assistant.models.providers.anthropic_model import AnthropicModel  # noqa: PLC0415
 
             return AnthropicModel(name, address, key, window_tokens, max_reply_tokens)
+        case "gemini":
+            from assistant.models.providers.gemini_model import GeminiModel  # noqa: PLC0415
+
+            return GeminiModel(name, address, key, window_tokens, max_reply_tokens)
         case "ollama":
             from assistant.models.providers.ollama_model import OllamaModel  # noqa: PLC0415
 

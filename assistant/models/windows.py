@@ -9,6 +9,7 @@ from agentscope.model import (
     AnthropicChatModel,
     DashScopeChatModel,
     DeepSeekChatModel,
+    GeminiChatModel,
     MoonshotChatModel,
     OpenAIChatModel,
 )
@@ -48,5 +49,12 @@ def card_window(name: str) -> int | None:
 
 @cache
 def _card_windows() -> dict[str, int]:
-    classes = (AnthropicChatModel, DashScopeChatModel, OpenAIChatModel, DeepSeekChatModel, MoonshotChatModel)
+    classes = (
+        AnthropicChatModel,
+        DashScopeChatModel,
+        OpenAIChatModel,
+        DeepSeekChatModel,
+        GeminiChatModel,
+        MoonshotChatModel,
+    )
     return {card.name.lower(): card.context_size for kind in classes for card in kind.list_models()}

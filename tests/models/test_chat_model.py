@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,14 @@ async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
             id="Anthropic",
         ),
         pytest.param(
+            {"GOOGLE_API_KEY": "sk-x"},
+            "gemini",
+            "gemini-3.8-flash",
+            "generativelanguage.googleapis.com",
+            1_048_576,
+            id="Gemini",
+        ),
+        pytest.param(
             {"DASHSCOPE_API_KEY": "sk-x", "ANTHROPIC_API_KEY": "sk-y", "model": "claude-haiku-4-5"},
             "anthropic",
             "claude-haiku-4-5",
@@ -191,6 +200,7 @@ async def test_dashscope_behind_another_address_is_still_dashscope():
         ({"provider": "dashscope"}, "DASHSCOPE_API_KEY"),
         ({"provider": "openai"}, "OPENAI_API_KEY"),
         ({"provider": "anthropic"}, "ANTHROPIC_API_KEY"),
+        ({"provider": "gemini"}, "GEMINI_API_KEY"),
     ],
 )
 async def test_a_missing_key_is_named(values: dict[str, object], variable: str):
@@ -198,6 +208,17 @@ async def test_a_missing_key_is_named(values: dict[str, object], variable: str):
         await connect(**values)
 
     assert caught.value.variable == variable
+
+
+async def test_a_library_that_is_missing_is_named_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, "assistant.models.providers.gemini_model", raising=False)
+    monkeypatch.setitem(sys.modules, "google.genai", None)
+
+    with pytest.raises(ModelError) as caught:
+        await connect(GEMINI_API_KEY="sk-x")
+
+    command = 'pip install "palimpsest-assistant[gemini]"'
+    assert str(caught.value) == f"Gemini needs a library that is not installed. Run: {command}"
 
 
 async def test_a_server_that_is_away_is_reported_soon_when_its_model_must_be_asked_for():

@@ -51,7 +51,7 @@ def refusal(status: int, message: str, code: str | None = None) -> openai.APISta
         ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", None),
         ("Invalid request: Your request exceeded model token limit: 8192", None),
         ("prompt is too long: 208310 tokens > 200000 maximum", 200000),
-        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", None),
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1048576),
     ],
 )
 def test_an_overflow_is_known_by_the_words_of_each_provider_and_names_the_window(message: str, window: int | None):

@@ -52,6 +52,13 @@ def put_back(messages: Sequence[WireMessage], sources: Sequence[Msg], origin: st
     return [_with_step(message, steps) for message in messages] if steps else list(messages)
 
 
+def kept_call_extras(messages: Sequence[Msg]) -> dict[str, Mapping[str, object]]:
+    """What came with each call by the call's id, whatever model it is from."""
+    blocks = [block for message in messages for block in message.content if isinstance(block, ThinkingBlock)]
+    kept = [calls for block in blocks if is_object(calls := (block.model_extra or {}).get(_CALLS))]
+    return {str(call): value for calls in kept for call, value in calls.items() if is_object(value)}
+
+
 def _carrier(facts: AnswerFacts, origin: str, thinking_id: str | None) -> ThinkingBlock | None:
     thought_field = facts.thought_field if thinking_id is not None else ""
     calls, message = facts.call_extras, facts.message_extras

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from assistant.text.json_values import JsonObject, is_object
 MakeEvents = Callable[[AnswerFacts, JsonObject], NativeEvents]
 """The reader of one answer, from where its facts go and from the body of the request."""
 _ERROR_STATUS = 400
+# Google says in the body how long to wait.
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+)')
 _WRONG_ADDRESS_STATUS = 404
 
 
@@ -63,6 +66,16 @@ class Exchange:
 _current: ContextVar[Exchange] = ContextVar("exchange")
 
 
+def timed_requests(timeout: Callable[[], httpx.Timeout]) -> Callable[[httpx.Request], Awaitable[None]]:
+    """The hook for `event_hooks["request"]`: an exchange waits as long as ours do, whatever a library sets."""
+
+    async def set_timeout(request: httpx.Request) -> None:
+        if _current.get(None) is not None:
+            request.extensions = {**request.extensions, "timeout": timeout().as_dict()}
+
+    return set_timeout
+
+
 def read_responses(make_events: MakeEvents) -> Callable[[httpx.Response], Awaitable[None]]:
     """The hook for `event_hooks["response"]`; a response that belongs to no exchange passes as it is."""
 
@@ -96,7 +109,8 @@ def _body_of(request: httpx.Request) -> JsonObject:
 
 def refusal_in(response: httpx.Response, events: NativeEvents) -> openai.APIStatusError:
     """The refusal that a response with an error status is; its body has been read."""
-    wait = response.headers.get("Retry-After", "")
+    delay = _RETRY_DELAY.search(response.text)
+    wait = response.headers.get("Retry-After") or (delay[1] if delay else "")
     address = str(response.request.url)
     try:
         body: object = response.json()
@@ -105,7 +119,8 @@ def refusal_in(response: httpx.Response, events: NativeEvents) -> openai.APIStat
     failure = failure_in(body) if is_object(body) else None
     if failure is None:
         return status_failure(response.status_code, response.text.strip() or response.reason_phrase, address, wait=wait)
-    return status_failure(response.status_code, failure.message, address, code=failure.code, wait=wait)
+    status = events.status_of(response.status_code, failure)
+    return status_failure(status, failure.message, address, code=failure.code, wait=wait)
 
 
 class _MendedStream(httpx.AsyncByteStream):
@@ -159,10 +174,11 @@ class _MendedStream(httpx.AsyncByteStream):
             return []
         if not is_object(value):
             return []
-        if failure := failure_in(value):
+        if failure := self._events.failure_in(value):
             raise self._refusal(failure)
         return self._events.feed(value)
 
     def _refusal(self, failure: ServerFailure) -> openai.APIStatusError:
         status = failure.status or self._events.STATUS_OF_CODE.get(failure.code, _ERROR_STATUS)
+        status = self._events.status_of(status, failure)
         return status_failure(status, failure.message, self._address, code=failure.code)

@@ -19,7 +19,7 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.failures import as_model_error
 from assistant.models.providers.calls_as_words import with_calls_as_words
 from assistant.models.providers.links import with_links_as_words
-from assistant.models.providers.native_exchange import Exchange, MakeEvents, read_responses, refusal_in
+from assistant.models.providers.native_exchange import Exchange, MakeEvents, read_responses, refusal_in, timed_requests
 from assistant.models.providers.provider_line import (
     CONNECT_SECONDS,
     Answer,
@@ -60,7 +60,10 @@ class NativeModel(ProviderModel):
         self._make_events = make_events
         self._http = line.http_client(
             {
-                "request": [masked_requests(lambda content: line.mask(self._rewritten(content)))],
+                "request": [
+                    masked_requests(lambda content: line.mask(self._rewritten(content))),
+                    timed_requests(lambda: line.timeout),
+                ],
                 "response": [read_responses(make_events)],
             }
         )
@@ -85,10 +88,11 @@ class NativeModel(ProviderModel):
             return ""
         except httpx.HTTPError as error:
             return str(as_model_error(error, self._line.address, self._line.key))
-        if response.status_code not in _TELLING:
+        if response.is_success:
             return ""
         refusal = refusal_in(response, self._make_events(AnswerFacts(), {}))
-        return str(as_model_error(refusal, self._line.address, self._line.key))
+        is_telling = refusal.status_code in _TELLING
+        return str(as_model_error(refusal, self._line.address, self._line.key)) if is_telling else ""
 
     async def close(self) -> None:
         """Let go of the connections; may be called twice."""
@@ -112,7 +116,9 @@ class NativeModel(ProviderModel):
                 sent = self._as_sent(messages, has_tools=bool(tools))
                 try:
                     with exchange.open():
-                        chunks = await _begun(await request(model_name, sent, tools or None, choice, **kwargs))
+                        chunks = await _begun(
+                            await request(model_name, sent, tools or None, choice, **self._beside(), **kwargs)
+                        )
                 except self.FAILURES as error:
                     failure = exchange.failure(error, self._line.address)
                     if not (isinstance(failure, openai.APIStatusError) and self._adapts_to(failure, sent)):
@@ -121,6 +127,10 @@ class NativeModel(ProviderModel):
                     return self._read(chunks, exchange)
 
         return self._line.tell(await self._line.open(messages, ask))
+
+    def _beside(self) -> Mapping[str, object]:
+        """More arguments of a request."""
+        return {}
 
     def _as_sent(self, messages: Sequence[Msg], *, has_tools: bool) -> list[Msg]:
         """The messages as they are handed to the formatter; thoughts go back to the model alone from which they are."""

@@ -55,7 +55,10 @@ class OllamaModel(NativeModel, OllamaChatModel):
     ) -> Chunks:
         # Ollama knows no choice among tools: there are some, or none.
         offered = None if tool_choice and tool_choice.mode == "none" else tools
-        return await super()._call_api(model_name, messages, offered, None, options=self._options, **kwargs)
+        return await super()._call_api(model_name, messages, offered, None, **kwargs)
+
+    def _beside(self) -> Mapping[str, object]:
+        return {"options": self._options}
 
     def _rewritten(self, content: bytes) -> bytes:
         """The request, to be refused where it does not fit; servers from before 0.12.6 leave these fields unread."""

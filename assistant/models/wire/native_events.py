@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from assistant.models.wire.answer_facts import AnswerFacts
+from assistant.models.wire.pieces import ServerFailure
+from assistant.models.wire.server_failures import failure_in
 from assistant.text.json_values import JsonObject
 
 
@@ -31,6 +33,14 @@ class NativeEvents(ABC):
     def close(self) -> list[JsonObject]:
         """The values that the library is to get once the provider has said its last."""
         return []
+
+    def failure_in(self, value: JsonObject) -> ServerFailure | None:
+        """The error in a value; None where it has a part of the answer."""
+        return failure_in(value)
+
+    def status_of(self, status: int, failure: ServerFailure) -> int:
+        """The HTTP status of a failure by its meaning; `status` is the one it came with."""
+        return status
 
     def encode(self, value: JsonObject) -> bytes:
         """A value as it stands in the stream."""

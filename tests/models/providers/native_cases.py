@@ -11,9 +11,11 @@ from agentscope.model import ChatResponse
 from assistant.messages.blocks import Block, Msg, block_text
 from assistant.models.known_providers import NativeName
 from assistant.models.providers.anthropic_model import AnthropicModel
+from assistant.models.providers.gemini_model import GeminiModel
 from assistant.models.providers.native_model import NativeModel
 from assistant.models.providers.ollama_model import OllamaModel
 from tests.fakes.anthropic_server import AnthropicServer
+from tests.fakes.gemini_server import GeminiServer
 from tests.fakes.native_server import NativeServer
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
@@ -65,9 +67,11 @@ class NativeCase:
 
 
 _NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
+_DEPLETED = "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."
 CASES = (
     NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),
     NativeCase("ollama", OllamaServer, OllamaModel, has_key=False, returns_thoughts=False, reads_cache=False),
+    NativeCase("gemini", GeminiServer, GeminiModel, 429, _DEPLETED, returns_thoughts=False),
 )
 
 
