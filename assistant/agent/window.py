@@ -92,8 +92,9 @@ class ContextWindow:
         return bool(self._schemas_json)
 
     async def read_schemas(self) -> None:
-        """Know what the tools cost; before this they count as nothing."""
+        """Know what the tools and what is said of skills cost; before this they count as nothing."""
         activated = self._state.agent_state.tool_context.activated_groups
+        self.prompt.skills = await self._tools.toolkit.get_skill_instructions(activated) or ""
         schemas = await self._tools.toolkit.get_tool_schemas(activated)
         self._schemas_json = json.dumps(schemas, ensure_ascii=False) if schemas else ""
 

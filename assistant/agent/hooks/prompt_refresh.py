@@ -43,14 +43,15 @@ class SystemPromptHook(MiddlewareBase):
         self._seen: tuple[object, ...] = ()
         self._reported: frozenset[str] = frozenset()
         self._basis = PromptBasis("")
-        self._skills = ""
+        self.skills = ""
+        """What AgentScope says about skills; empty where there are none."""
         self._prompt: SystemPrompt | None = None
 
     @property
     def prompt(self) -> SystemPrompt:
         """The prompt as the next model call would get it."""
         state = self._source.state
-        watched = (*map(_stamp, self._paths()), state.now().date(), state.language, self._skills)
+        watched = (*map(_stamp, self._paths()), state.now().date(), state.language, self.skills)
         seen = (*watched, state.prefix.basis)
         if self._prompt is None or seen != self._seen:
             self._basis = self._basis_now()
@@ -61,7 +62,7 @@ class SystemPromptHook(MiddlewareBase):
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:
         """Our prompt, with what AgentScope says about skills in it; it is kept from here on."""
-        self._skills = current_prompt.strip()
+        self.skills = current_prompt.strip()
         text = self.prompt.text
         if self._source.state.prefix.basis is None:
             self._source.state.prefix.basis = self._basis
@@ -109,7 +110,7 @@ class SystemPromptHook(MiddlewareBase):
             home=source.state.workspace.root,
             files_folder=source.state.workspace.files_folder,
             tools=source.tools,
-            skills=self._skills,
+            skills=self.skills,
             max_tokens=source.max_tokens,
             count=source.count,
         )
