@@ -43,8 +43,7 @@ class KeptPrefix:
     def renew(self, language: Language) -> None:
         """Choose the language anew, and make the prompt anew for the next request."""
         self._basis = None
-        for key in (_BASIS_KEY, _MARKS_KEY):
-            self._state.middle_context.pop(key, None)
+        self._state.middle_context.pop(_BASIS_KEY, None)
         self._state.middle_context[_LANGUAGE_KEY] = language
 
     def note_recalled(self, hint_id: str, marks: Sequence[str]) -> None:

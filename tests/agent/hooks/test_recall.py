@@ -174,20 +174,35 @@ async def test_what_left_to_make_room_is_recalled_again_with_the_rest(home: Path
 
 async def test_what_a_compaction_took_is_looked_up_again_in_the_same_turn_and_told(home: Path) -> None:
     write(home, NOTE, f"- {FACT}\n")
-    model = ScriptedModel([[text("There.")], [text("Yes.")], [text(LONG)], [text(SUMMARY)], *[[text("There.")]] * 4])
+    counted = "\n".join(f"Boat {number} was counted and the cellar was swept." for number in range(200))
+    model = ScriptedModel([[text("There.")], [text("Yes.")], [text(counted)], [text(SUMMARY)], *[[text("There.")]] * 4])
     async with scripted_assistant(home, model, memory="on", compact_threshold=9_000) as assistant:
         await assistant.index.sync()
         conversation = assistant.conversations.create()
-        told = [recalled_in(await say(assistant, conversation, said)) for said in (QUESTION, LONG, LONG)]
+        told = [recalled_in(await say(assistant, conversation, said)) for said in (QUESTION, counted, counted)]
         events = await say(assistant, conversation, QUESTION)
     assert [len(lines) for lines in told] == [1, 0, 0]
-    assert [line.text for line in recalled_in(events)] == [f"- {FACT}"]
+    assert f"- {FACT}" in [line.text for line in recalled_in(events)]
     assert [event.type for event in events if event.type in ("context_compressed", "recalled")] == [
         "context_compressed",
         "recalled",
     ]
     asked = [request for request in model.requests if "Bash" in request.tools]
     assert FACT in words_of(asked[-1])
+
+
+async def test_what_stays_with_the_newest_question_over_a_compaction_is_not_recalled_again(home: Path) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    model = ScriptedModel([[text("Yes.")], [text("There.")], [text(SUMMARY)], *[[text("There.")]] * 4])
+    async with scripted_assistant(home, model, memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        for said in (LONG, QUESTION, "/compact"):
+            await say(assistant, conversation, said)
+        assert conversation.compaction_id is not None
+        again = recalled_in(await say(assistant, conversation, QUESTION))
+    last = [request for request in model.requests if "Bash" in request.tools][-1]
+    assert (again, len(hints_from(RECALL_SOURCE, last.messages))) == ([], 1)
 
 
 async def test_what_was_recalled_for_a_message_leaves_with_it_when_that_is_edited(home: Path) -> None:
