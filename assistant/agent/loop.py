@@ -33,6 +33,7 @@ from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.compaction import CompactionHook
 from assistant.agent.hooks.new_day import NewDayHook
 from assistant.agent.hooks.output_limit import OutputLimitHook
+from assistant.agent.hooks.pictures import PictureHook
 from assistant.agent.hooks.recall import RecallHook
 from assistant.agent.hooks.repeated_calls import RepeatedCallHook
 from assistant.agent.hooks.steps import StepHook
@@ -81,6 +82,7 @@ class AgentLoop:
         self._new_day = NewDayHook(state)
         self._notes = AnswerNoteHook(state)
         self._steps = StepHook(state.keep, max_steps)
+        self._pictures = PictureHook(state)
         self._repeated = RepeatedCallHook(state)
         self._agent = build_agent(model, tools.toolkit, state.agent_state, self._hooks())
         self._translator = ReplyTranslator(self._find_result, self._why_asked)
@@ -102,6 +104,8 @@ class AgentLoop:
             self._notes,
             # After a step: a call that the provider cut is refused before anything is written or run.
             OutputLimitHook(self._state),
+            # To a model call: the pictures that the messages name.
+            self._pictures,
             # To a call: one that brought the same twice is refused before anybody is asked about it.
             self._repeated,
             # After a step: arguments are made readable before all others look. To a call: whether it may run at all.

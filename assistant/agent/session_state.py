@@ -101,6 +101,8 @@ class SessionState:
         """What is streamed now, for the case of a kill."""
         self.is_remembered = False
         """True where what is said is to be written to memory once the conversation is left."""
+        self.sees_pictures = True
+        """False where it is known that the model that answers takes no pictures."""
         self.agent_state.session_id = session.session_id
         if self.prefix.language is None and session.messages:
             # Written before a language was kept.

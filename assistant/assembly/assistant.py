@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
-from assistant.agent.attachments.file_reading import GivenFile
+from assistant.agent.attachments.file_reading import GivenFile, read_file
 from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.flush_tasks import FlushTasks
 from assistant.agent.hooks.recall import RecallCost
@@ -17,6 +18,7 @@ from assistant.agent.memory_room import most_recall_tokens
 from assistant.agent.summariser import make_ask
 from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import McpServers, open_servers
+from assistant.agent.tools.tool_backend import shell_environment
 from assistant.assembly.conversation_factory import ConversationFactory, Models
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.assembly.own_settings import OwnSettings
@@ -178,6 +180,10 @@ class Assistant:
         if submitted.conversation.session_id != conversation.session_id:
             self.left.leave(conversation.session_id)
         return submitted
+
+    async def read_attached(self, name: str, path: Path) -> GivenFile:
+        """A file that was attached, as it goes into a message. Raises `AttachmentError` where it cannot be read."""
+        return await read_file(name, path, shell_environment())
 
     async def reconnect_model(self) -> None:
         """Look for a model again, with the settings as they are now; open conversations go on with what is found.

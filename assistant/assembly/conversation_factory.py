@@ -138,6 +138,7 @@ class ConversationFactory:
         language = None if chosen == "auto" else chosen
         state = SessionState(session, store.workspace, store.journal, store.sessions, store.clock, language)
         state.is_remembered = self.are_remembered
+        state.sees_pictures = self.models.answering.sees_pictures
         return state
 
     def _memory_for(self, state: SessionState) -> MemoryTools:

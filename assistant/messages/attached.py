@@ -13,6 +13,8 @@ from typing import Literal
 ShownPart = Literal["whole", "beginning", "picture"]
 """What of a file stands in the message."""
 
+IMAGE_TOKENS = 2000
+"""What a picture takes in a request; providers count from some hundreds to about so many."""
 _TAG = re.compile(r"<attached ((?:\w+=\"[^\"<>\n]*\" ?)+)>\n")
 _ATTRIBUTE = re.compile(r"(\w+)=\"([^\"]*)\"")
 _UNSAFE = re.compile(r"[\"<>\x00-\x1f]")

@@ -14,12 +14,12 @@ from typing import Literal
 
 import tiktoken
 
+from assistant.messages.attached import IMAGE_TOKENS
 from assistant.messages.blocks import Block, DataBlock, Msg, TextBlock, ToolCallBlock, ToolResultBlock, block_text
 
 Vocabulary = Literal["qwen", "bytes"]
 
 MESSAGE_OVERHEAD_TOKENS = 4
-IMAGE_TOKENS = 2000
 # One reported usage moves the factor by this share, so that a single odd answer does not swing the meter.
 _CALIBRATION_SHARE = 0.5
 _FACTOR_RANGE = (0.5, 4.0)

@@ -81,6 +81,8 @@ class ChatModel:
     is_fit_for_summaries: bool
     how: str
     calls_tools: bool = True
+    sees_pictures: bool = True
+    """False only where it is known that the model takes no pictures; else its server is asked with the first one."""
     is_window_guessed: bool = False
     """True where nobody says how much the model can read."""
     is_stand_in: bool = False
@@ -196,6 +198,7 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
         window_tokens=window,
         vocabulary="bytes",
         is_language_model=False,
+        sees_pictures=False,
         is_fit_for_summaries=False,
         how=how,
     )
@@ -270,6 +273,7 @@ def _chat_model(
         is_fit_for_summaries=size is None or size >= FIT_BILLIONS,
         how=how,
         calls_tools=listed.calls_tools is not False,
+        sees_pictures=listed.sees_pictures is not False,
         is_window_guessed=is_guess(listed.name, setting=settings.max_input_length, reported=listed.window_tokens),
     )
 

@@ -60,6 +60,7 @@ async def about_ollama(client: httpx.AsyncClient, root: str, model: ListedModel)
         told.is_for_chat,
         told.most_tokens,
         model.disk_bytes,
+        sees_pictures=told.sees_pictures,
     )
 
 

@@ -39,6 +39,7 @@ class ListedModel:
     disk_bytes: int | None = None
     has_own_window: bool = False
     """True where the window is set in the model's own file."""
+    sees_pictures: bool | None = None
 
 
 def is_loopback(base_url: str) -> bool:
@@ -82,6 +83,7 @@ async def ask_server(client: httpx.AsyncClient, base_url: str, model: ListedMode
             size_billions=model.size_billions or told.size_billions,
             calls_tools=told.calls_tools if model.calls_tools is None else model.calls_tools,
             is_for_chat=model.is_for_chat and told.is_for_chat,
+            sees_pictures=told.sees_pictures if model.sees_pictures is None else model.sees_pictures,
         )
     return model
 
@@ -104,8 +106,11 @@ def _read_row(name: str, row: dict[str, object]) -> ListedModel:
 
 
 async def _read_llama_server(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
-    settings = (await _fetch(client, f"{root}/props")).get("default_generation_settings")
-    return ListedModel(name, _number(settings, "n_ctx") if is_object(settings) else None)
+    told = await _fetch(client, f"{root}/props")
+    settings, modalities = told.get("default_generation_settings"), told.get("modalities")
+    sees = modalities.get("vision") if is_object(modalities) else None
+    window = _number(settings, "n_ctx") if is_object(settings) else None
+    return ListedModel(name, window, sees_pictures=sees if isinstance(sees, bool) else None)
 
 
 async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> ListedModel:
@@ -113,8 +118,9 @@ async def _read_lm_studio(client: httpx.AsyncClient, root: str, name: str) -> Li
     return ListedModel(
         name,
         _number(row, "loaded_context_length"),
-        calls_tools=_has_tool_use(row, "tool_use"),
+        calls_tools=_is_able(row, "tool_use"),
         is_for_chat=row.get("type") not in ("embeddings", "embedding"),
+        sees_pictures=row["type"] == "vlm" if row.get("type") in ("llm", "vlm") else None,
     )
 
 
@@ -125,16 +131,17 @@ async def read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Listed
         return ListedModel(name)
     details = shown.get("details")
     size = size_in_name(str(details.get("parameter_size", ""))) if is_object(details) else None
-    calls_tools = _has_tool_use(shown, "tools")
+    calls_tools, sees = _is_able(shown, "tools"), _is_able(shown, "vision")
     is_for_chat = chats_by_capabilities(shown.get("capabilities"))
     most = _most_tokens(shown.get("model_info"))
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
-        return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat, most, has_own_window=True)
+        return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat, most, None, True, sees)
     loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
     rows = [row for row in loaded if is_object(row)] if is_list(loaded) else []
     nothing: dict[str, object] = {}
     mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), nothing)
-    return ListedModel(name, _number(mine, "context_length"), size, calls_tools, is_for_chat, most)
+    window = _number(mine, "context_length")
+    return ListedModel(name, window, size, calls_tools, is_for_chat, most, sees_pictures=sees)
 
 
 def _most_tokens(info: object) -> int | None:
@@ -143,7 +150,7 @@ def _most_tokens(info: object) -> int | None:
     return _number(info, *fields) if is_object(info) else None
 
 
-def _has_tool_use(row: dict[str, object], word: str) -> bool | None:
+def _is_able(row: dict[str, object], word: str) -> bool | None:
     """Whether the capabilities a server lists have `word`; None where it lists none."""
     capabilities = row.get("capabilities")
     return word in capabilities if is_list(capabilities) and capabilities else None

@@ -1,4 +1,7 @@
-"""Files that the person attached, kept in the home: under `files/attached/`, where the file tools find them."""
+"""Files that the person attached, kept in the home: under `files/attached/`, where the file tools find them.
+
+What a model is sent of a picture, and the page shows, is a copy in `pictures/`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,19 @@ import os
 import re
 import shutil
 import unicodedata
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 from assistant.config.words import say
 from assistant.errors import WorkspaceError
+from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import Workspace
 
 MAX_NAME_CHARS = 100
 """Characters of a kept file's name, its ending among them; systems take 255 bytes."""
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
+_PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:png|jpg)")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*`$&;]+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
@@ -36,6 +43,27 @@ class Attachments:
             raise
         return target.relative_to(self._workspace.root).as_posix()
 
+    def keep_picture(self, content: bytes, media_type: str) -> str:
+        """Keep what a model is sent of a picture; the name it is found by."""
+        name = f"{uuid.uuid4().hex}.{_ENDINGS[media_type]}"
+        self._workspace.pictures_folder.mkdir(exist_ok=True, mode=0o700)
+        replace_file(self._workspace.pictures_folder / name, content)
+        return name
+
+    def picture(self, name: str) -> bytes | None:
+        """The picture of this name; None where there is none, or none any more."""
+        if not _PICTURE_NAME.fullmatch(name):
+            return None
+        try:
+            return read_plain_file(self._workspace.pictures_folder / name)
+        except OSError:
+            return None
+
+    def remove_picture(self, name: str) -> None:
+        """Delete a picture, if it is there."""
+        if _PICTURE_NAME.fullmatch(name):
+            (self._workspace.pictures_folder / name).unlink(missing_ok=True)
+
     def keep_text(self, name: str, text: str) -> str:
         """Write a text into the home under a name, or that name with a number; the path from the home."""
         target = self._new_file(safe_name(name))
@@ -55,6 +83,11 @@ class Attachments:
                 continue
             return path
         raise AssertionError("names have no end")
+
+
+def picture_type(name: str) -> str:
+    """The media type of a picture of this name."""
+    return next(media_type for media_type, ending in _ENDINGS.items() if name.endswith(ending))
 
 
 def safe_name(name: str) -> str:

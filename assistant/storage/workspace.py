@@ -99,6 +99,11 @@ class Workspace:
         return self.root / "files"
 
     @property
+    def pictures_folder(self) -> Path:
+        """What models are sent of the pictures in conversations."""
+        return self.root / "pictures"
+
+    @property
     def trash_folder(self) -> Path:
         """Deleted conversations, until emptied."""
         return self.root / "trash"

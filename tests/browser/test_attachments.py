@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.browser.behind import Behind
@@ -158,3 +160,49 @@ def test_an_edited_message_keeps_its_files(chat: Chat) -> None:
     chat.page.get_by_role("button", name="Send again").click()
     expect(chat.page.locator("#chat")).to_contain_text("The meeting is on Friday at 15:00.")
     expect(chat.page.locator("#chat .p-sent")).to_contain_text("notes.txt")
+
+
+def picture(form: str = "PNG") -> FilePayload:
+    """A picture of 64 by 48 points."""
+    out = io.BytesIO()
+    Image.new("RGB", (64, 48), "navy").save(out, form)
+    return FilePayload(name=f"chart.{form.lower()}", mimeType=f"image/{form.lower()}", buffer=out.getvalue())
+
+
+def test_a_picture_is_shown_and_sent_and_is_there_after_a_reload(chat: Chat, behind: Behind) -> None:
+    choose(chat, picture(), picture("JPEG"))
+    expect(chips(chat).locator("img.p-attachment-look")).to_have_count(2)
+    expect(chips(chat).last).to_contain_text("2k tokens")
+    chat.say("answer two pictures")
+    chat.wait_for_end()
+    shown = chat.page.locator("#chat .p-attachment-picture img")
+    for _ in range(2):
+        expect(shown).to_have_count(2)
+        expect(shown.first).to_have_js_property("naturalWidth", 64)
+        chat.page.reload()
+    names = {path.suffix for path in (behind.home / "pictures").iterdir()}
+    assert names == {".png", ".jpg"}
+
+
+def test_a_picture_is_nothing_but_a_picture_and_is_for_the_tab_of_its_person(chat: Chat) -> None:
+    choose(chat, picture())
+    expect(chips(chat)).to_contain_text("tokens")
+    chat.say("answer a picture")
+    address = chat.page.locator("#chat .p-attachment-picture").evaluate("link => link.href")
+    answer = chat.page.request.get(address)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'; sandbox" in answer.headers["content-security-policy"]
+    foreign = re.sub(r"session_hash=\w+", "session_hash=zzzz", address)
+    assert [chat.page.request.get(one).status for one in (foreign, address.partition("?")[0])] == [404, 404]
+
+
+def test_a_drawing_that_could_run_is_text(chat: Chat) -> None:
+    choose(chat, FilePayload(name="a.svg", mimeType="image/svg+xml", buffer=b"<svg onload='window.pwned=1'/>"))
+    expect(chips(chat)).to_contain_text("a.svg")
+    expect(chips(chat).locator("img")).to_have_count(0)
+    chat.say("answer a drawing")
+    chat.wait_for_end()
+    expect(chat.page.locator("#chat .m-person img")).to_have_count(0)
+    assert chat.page.evaluate("window.pwned") is None

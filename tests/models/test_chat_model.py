@@ -170,13 +170,15 @@ async def test_an_address_is_asked_for_its_first_model_without_a_key():
     assert not chat.is_fit_for_summaries
 
 
-@pytest.mark.parametrize(("capabilities", "calls_tools"), [(["completion"], False), (["tools"], True), (None, True)])
-async def test_a_server_tells_that_its_model_calls_no_tools(capabilities: list[str] | None, calls_tools: bool):
+@pytest.mark.parametrize(("capabilities", "able"), [(["completion"], False), (["tools", "vision"], True), (None, True)])
+async def test_a_server_tells_that_its_model_calls_no_tools_and_sees_nothing(
+    capabilities: list[str] | None, able: bool
+):
     with StrictProvider(SequencePlayer()) as provider:
         provider.extra_answers["/api/show"] = {"capabilities": capabilities}
         chat = await connect(base_url=provider.base_url)
 
-    assert chat.calls_tools == calls_tools
+    assert (chat.calls_tools, chat.sees_pictures) == (able, able)
 
 
 async def test_dashscope_behind_another_address_is_still_dashscope():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import WorkspaceError
-from assistant.storage.attachments import MAX_NAME_CHARS, Attachments, safe_name
+from assistant.storage.attachments import MAX_NAME_CHARS, Attachments, picture_type, safe_name
 from assistant.storage.workspace import Workspace
 
 
@@ -60,3 +60,13 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
     with pytest.raises(WorkspaceError):
         Attachments(workspace).keep_text("notes.txt", "words")
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_picture_is_found_by_its_name_and_by_no_path(workspace: Workspace) -> None:
+    attachments = Attachments(workspace)
+    name = attachments.keep_picture(b"points", "image/jpeg")
+    assert (attachments.picture(name), picture_type(name)) == (b"points", "image/jpeg")
+    for other in ("", f"../pictures/{name}", f"{'0' * 32}.jpg", "../SOUL.md"):
+        assert attachments.picture(other) is None
+    attachments.remove_picture(name)
+    assert attachments.picture(name) is None

@@ -1,43 +1,78 @@
-"""An attached file as text, or why it cannot be one."""
+"""An attached file as text or as a picture, or why it cannot be either."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.agent.attachments.file_kinds import HEAD_BYTES, FileKind, kind_of
+from assistant.agent.readers.process import read_apart
 from assistant.config.words import say
 from assistant.errors import AttachmentError
 from assistant.text.encoding import decode_text
 
 
 @dataclass(frozen=True, slots=True)
+class PictureCopy:
+    """A picture as a model gets it: upright, of a size that models see, and nothing but the picture."""
+
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class GivenFile:
-    """A file that was read: where its bytes are, and what they say."""
+    """A file that was read: where its bytes are, and what they say or show."""
 
     name: str
     path: Path
     size_bytes: int
     kind: FileKind
     text: str
+    picture: PictureCopy | None = None
 
 
-async def read_file(name: str, path: Path) -> GivenFile:
-    """The file with its text. Raises `AttachmentError` with a plain line where it has none that can be read."""
+async def read_file(name: str, path: Path, environment: Mapping[str, str]) -> GivenFile:
+    """The file with its text or picture. Raises `AttachmentError` with a plain line where it has none.
+
+    `environment` is that of the process which reads anything but plain text.
+    """
     size_bytes, head = await asyncio.to_thread(_look_at, path)
-    kind = kind_of(name, head)
     if not size_bytes:
         raise AttachmentError(say("attachments", "empty", name=name))
-    if kind != "text":
-        raise AttachmentError(say("attachments", f"refused_{kind}", name=name))
-    text = await asyncio.to_thread(lambda: decode_text(path.read_bytes()).text)
-    if not text.strip():
+    text, picture = "", None
+    match kind := kind_of(name, head):
+        case "text":
+            text = await asyncio.to_thread(lambda: decode_text(path.read_bytes()).text)
+        case "picture":
+            picture = _picture(name, await read_apart("picture", await _content(path), environment))
+        case _:
+            raise AttachmentError(say("attachments", f"refused_{kind}", name=name))
+    if picture is None and not text.strip():
         raise AttachmentError(say("attachments", "empty", name=name))
-    return GivenFile(name, path, size_bytes, kind, text)
+    return GivenFile(name, path, size_bytes, kind, text, picture)
 
 
 def _look_at(path: Path) -> tuple[int, bytes]:
     """The size of a file and its first bytes."""
     with path.open("rb") as file:
         return path.stat().st_size, file.read(HEAD_BYTES)
+
+
+async def _content(path: Path) -> bytes:
+    return await asyncio.to_thread(path.read_bytes)
+
+
+def _picture(name: str, said: Mapping[str, object]) -> PictureCopy:
+    match said:
+        case {"media_type": str(media_type), "data": str(data)}:
+            return PictureCopy(media_type, base64.b64decode(data))
+        case _:
+            raise _problem(name, said)
+
+
+def _problem(name: str, said: Mapping[str, object]) -> AttachmentError:
+    return AttachmentError(say("attachments", f"problem_{said.get('problem')}", name=name))

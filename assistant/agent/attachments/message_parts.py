@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.agent.attachments.file_reading import GivenFile
+from assistant.agent.attachments.file_reading import GivenFile, PictureCopy
 from assistant.compaction.shorten.outline import outline_of
 from assistant.config.prompts import render
 from assistant.config.words import Language
-from assistant.messages.attached import AttachedFile, ShownPart
-from assistant.messages.attached_blocks import attached_text
+from assistant.messages.attached import IMAGE_TOKENS, AttachedFile, ShownPart
+from assistant.messages.attached_blocks import attached_picture, attached_text
 from assistant.messages.blocks import DataBlock, TextBlock
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.attachments import Attachments
@@ -43,13 +43,26 @@ def message_parts(
     left = room.window_tokens // ALL_SHARE
     parts: list[TextBlock | DataBlock] = []
     for file in files:
-        part = _part(file, attachments, room, left)
+        if file.picture is not None:
+            parts += _picture_parts(file, file.picture, attachments, room)
+            continue
+        part = _text_part(file, attachments, room, left)
         left -= room.counter.block(part)
         parts.append(part)
     return parts
 
 
-def _part(file: GivenFile, attachments: Attachments, room: MessageRoom, left: int) -> TextBlock:
+def _picture_parts(
+    file: GivenFile, picture: PictureCopy, attachments: Attachments, room: MessageRoom
+) -> tuple[TextBlock, DataBlock]:
+    kept = attachments.keep(file.name, file.path)
+    name = attachments.keep_picture(picture.content, picture.media_type)
+    said = render("attached_picture", room.language, path=kept)
+    told = AttachedFile(file.name, kept, file.size_bytes, IMAGE_TOKENS, "picture", name)
+    return attached_text(told, said), attached_picture(name, picture.media_type)
+
+
+def _text_part(file: GivenFile, attachments: Attachments, room: MessageRoom, left: int) -> TextBlock:
     kept = attachments.keep(file.name, file.path)
     text = storable(file.text)
     tokens = room.counter.text(text)

@@ -9,7 +9,8 @@ from pathlib import Path
 from agentscope.state import AgentState
 from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, ToolMiddlewareBase, Write
 
-from assistant.agent.tools.pdf_pages import MAX_PAGES, read_pages
+from assistant.agent.readers.pdf_texts import MAX_PAGES
+from assistant.agent.tools.pdf_pages import read_pages
 from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
 from assistant.agent.tools.tool_failures import FailureWords
 from assistant.agent.tools.tool_paths import WholePaths

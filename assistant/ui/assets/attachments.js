@@ -17,7 +17,10 @@
     if (bytes < 1000) return `${bytes} B`;
     return bytes < 999500 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
   };
-  const tokensOf = (count) => (count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 1e5 ? 1 : 0)}k`);
+  const tokensOf = (count) => {
+    if (count < 1000) return String(count);
+    return `${(count / 1000).toFixed(count < 1e5 && count % 1000 ? 1 : 0)}k`;
+  };
 
   /* ---- what is shown ---- */
 
@@ -30,7 +33,10 @@
 
   const about = (file) => {
     if (file.state === "failed") return file.error;
-    if (file.state === "ready") return fill(WORDS.attached_about, { size: sizeOf(file.size), tokens: tokensOf(file.tokens) });
+    if (file.state === "ready") {
+      const told = fill(WORDS.attached_about, { size: sizeOf(file.size), tokens: tokensOf(file.tokens) });
+      return file.note ? `${told} · ${file.note}` : told;
+    }
     const share = file.share < 1 ? `${Math.floor(file.share * 100)} %` : WORDS.attached_reads;
     return `${sizeOf(file.size)} · ${share}`;
   };
@@ -46,6 +52,7 @@
     remove.type = "button";
     remove.setAttribute("aria-label", fill(WORDS.attached_remove, { name: file.name }));
     remove.addEventListener("click", () => removeOne(file));
+    if (file.look) chip.append(Object.assign(element("img", "p-attachment-look"), { src: file.look, alt: "" }));
     chip.append(name, element("span", "p-attachment-about"), words, remove);
     return chip;
   };
@@ -70,7 +77,8 @@
   const fail = (file, error) => {
     Object.assign(file, { state: "failed", error, request: null });
     whenReady = null;
-    say(`${file.name}: ${error}`);
+    file.chip.querySelector(".p-attachment-look")?.remove();
+    say(error);
     draw();
   };
 
@@ -90,8 +98,8 @@
         // The guard's answers are no JSON.
       }
       if (!answer.id) return fail(file, answer.error ?? WORDS.attached_refused);
-      const { id, name, size, tokens, may_be_words: mayBeWords } = answer;
-      Object.assign(file, { state: "ready", request: null, id, name, size, tokens, mayBeWords });
+      const { id, name, size, tokens, note, may_be_words: mayBeWords } = answer;
+      Object.assign(file, { state: "ready", request: null, id, name, size, tokens, note, mayBeWords });
       say(fill(WORDS.attached_ready, { name }));
       draw();
       sendIfReady();
@@ -103,7 +111,8 @@
   };
 
   const add = (blob, name, words) => {
-    const file = { name, size: blob.size, share: 0, state: "coming", words };
+    const look = /^image\/(png|jpeg|gif|webp)$/.test(blob.type) ? URL.createObjectURL(blob) : "";
+    const file = { name, size: blob.size, share: 0, state: "coming", words, look };
     files.push(file);
     draw();
     upload(file, blob);
@@ -111,6 +120,7 @@
 
   const detach = (file) => {
     file.request?.abort();
+    URL.revokeObjectURL(file.look);
     if (!file.id) return;
     const body = JSON.stringify({ session_hash: page().tab(), id: file.id });
     fetch("detach", { method: "POST", headers: { "content-type": "application/json" }, body }).catch(() => {});
@@ -159,6 +169,14 @@
       files = files.filter((file) => file.state !== "ready");
       draw();
       return taken;
+    },
+    /* The pictures of a message that was drawn come from the server, for this tab of their person. */
+    showPictures(block) {
+      for (const link of block.querySelectorAll("a[data-picture]:not([href])")) {
+        const query = new URLSearchParams({ session_hash: page().tab() });
+        link.href = `pictures/${link.dataset.picture}?${query}`;
+        link.firstElementChild.src = link.href;
+      }
     },
     giveBack(left) {
       if (!left.length) return;

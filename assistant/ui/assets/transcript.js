@@ -34,6 +34,7 @@
     const held = [...element.children];
     for (const [name, selector] of KINDS) element.classList.toggle(name, held.some((one) => one.matches(selector)));
     dress(element);
+    attachments.showPictures(element);
     window.palimpsest.openAgain(element);
   };
 
@@ -193,6 +194,8 @@
     if (isMissing) window.palimpsest.send("draw-all", "");
   };
   const put = (next, patch) => {
+    // A picture is asked for under the name of the tab.
+    if (patch.tab) tab = patch.tab;
     const isOther = patch.base === null && patch.session !== session;
     keepingPlace(() => apply(patch), isOther || growsAtEnd(patch));
     if (patch.base === null) session = patch.session;
@@ -202,7 +205,6 @@
       begin();
     }
     if (patch.show) show(patch.show);
-    if (patch.tab) tab = patch.tab;
     if (patch.live !== undefined) words.follow(patch.live);
     if (patch.beside) window.palimpsest.send("catch-up", "");
   };

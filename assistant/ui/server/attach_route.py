@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from http import HTTPStatus
 from pathlib import Path
@@ -11,16 +12,22 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from assistant.agent.attachments.file_reading import GivenFile, read_file
+from assistant.agent.attachments.file_reading import GivenFile
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import AttachmentError, PalimpsestError
-from assistant.storage.attachments import safe_name
+from assistant.messages.attached import IMAGE_TOKENS
+from assistant.storage.attachments import Attachments, picture_type, safe_name
 from assistant.ui.chat.staged_files import remove_temporary
 from assistant.ui.server.loading import Loaded
 from assistant.ui.server.user_sessions import UserSession, UserSessions
 
 _NO_STORE = {"cache-control": "no-store"}
+# A name is never given to another picture. It is shown as one and as nothing else.
+_PICTURE_HEADERS = {
+    "cache-control": "private, max-age=31536000, immutable",
+    "content-security-policy": "default-src 'none'; sandbox",
+}
 
 
 class AttachRoute:
@@ -33,10 +40,11 @@ class AttachRoute:
         self._max_bytes = max_bytes
 
     def routes(self) -> list[Route]:
-        """Both of them; the guard has seen that a request names a tab of its person."""
+        """Both of them, and where a picture is shown; the guard has seen that a request names a tab of its person."""
         return [
             Route("/attach", self._attach, methods=["POST"]),
             Route("/detach", self._detach, methods=["POST"]),
+            Route("/pictures/{name}", self._show, methods=["GET"]),
         ]
 
     async def _attach(self, request: Request) -> Response:
@@ -49,7 +57,7 @@ class AttachRoute:
             loaded = await user.loading.ready()
             user.chat.staged.refuse_more(tab_hash)
             await self._receive(request, name, path)
-            file = await read_file(name, path)
+            file = await loaded.assistant.read_attached(name, path)
             return JSONResponse(_staged(user, tab_hash, file, loaded), headers=_NO_STORE)
         except ClientDisconnect:
             remove_temporary(path)
@@ -78,11 +86,26 @@ class AttachRoute:
             user.chat.staged.remove(tab_hash, [file_id])
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
+    async def _show(self, request: Request) -> Response:
+        tab_hash, name = request.query_params.get("session_hash", ""), request.path_params["name"]
+        user = self._users.entered(gr.Request(request=request, session_hash=tab_hash))
+        loaded = user.loading.loaded if user else None
+        if user is None or loaded is None:
+            return Response(status_code=HTTPStatus.NOT_FOUND)
+        home = loaded.of(user.chat.session_of(tab_hash)).assistant.workspace
+        content = await asyncio.to_thread(Attachments(home).picture, name)
+        if content is None:
+            return Response(status_code=HTTPStatus.NOT_FOUND)
+        return Response(content, media_type=picture_type(name), headers=_PICTURE_HEADERS)
+
 
 def _staged(user: UserSession, tab_hash: str, file: GivenFile, loaded: Loaded) -> dict[str, object]:
-    tokens = loaded.count_tokens(file.text)
+    is_picture = file.picture is not None
+    tokens = IMAGE_TOKENS if is_picture else loaded.count_tokens(file.text)
     # With room for the prompt and an answer beside it.
     may_be_words = tokens < loaded.assistant.policy.max_input_length // 2
+    model = loaded.assistant.model
+    note = say("attachments", "not_seen", model=model.name) if is_picture and not model.sees_pictures else ""
     file_id = user.chat.staged.add(tab_hash, file)
     return {
         "id": file_id,
@@ -90,6 +113,7 @@ def _staged(user: UserSession, tab_hash: str, file: GivenFile, loaded: Loaded) -
         "size": file.size_bytes,
         "tokens": tokens,
         "may_be_words": may_be_words,
+        "note": note,
     }
 
 

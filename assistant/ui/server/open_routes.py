@@ -88,6 +88,8 @@ OPENINGS = (
         streamed_bytes=MAX_FILE_BYTES,
     ),
     _write(r"/detach", tab_in="body"),
+    # A picture of a conversation, for the person whose it is.
+    _read(r"/pictures/[0-9a-f]{32}\.(?:png|jpg)", frozenset({"session_hash"}), tab_in="query"),
 )
 _TAB_NAME = re.compile(_TAB)
 

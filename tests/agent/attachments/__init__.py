@@ -1,1 +1,1 @@
-"""What is attached to a message."""
+"""Tests of `assistant/agent/attachments`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.agent.attachments.file_reading import GivenFile, read_file
+from assistant.agent.tools.tool_backend import shell_environment
 from assistant.errors import AttachmentError
 
 
@@ -14,7 +15,7 @@ async def read(folder: Path, name: str, content: bytes) -> GivenFile:
     """The file as it is read."""
     path = folder / "coming"
     path.write_bytes(content)
-    return await read_file(name, path)
+    return await read_file(name, path, shell_environment())
 
 
 async def test_a_text_of_any_encoding_is_read(tmp_path: Path) -> None:

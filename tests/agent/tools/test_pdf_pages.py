@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
+from assistant.agent.readers.pdf_texts import MAX_PAGES
 from assistant.agent.tools.file_tools import DescribedRead
-from assistant.agent.tools.pdf_pages import MAX_PAGES, read_pages
+from assistant.agent.tools.pdf_pages import read_pages
 from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
 from assistant.messages.blocks import TextBlock, ToolResultState
 
@@ -67,7 +68,7 @@ async def test_the_pages_or_the_problem_are_found(content: bytes, pages: str | N
 
 
 async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assistant.agent.tools.pdf_pages.MAX_SECONDS", 0.0)
+    monkeypatch.setattr("assistant.agent.readers.process.MAX_SECONDS", 0.0)
     assert await read_pages(pdf("one"), None, shell_environment()) == {"problem": "pdf_too_slow"}
 
 

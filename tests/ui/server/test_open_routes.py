@@ -35,10 +35,12 @@ OPEN_ROUTES = {
     ("POST", "/leave"),
     ("POST", "/attach"),
     ("POST", "/detach"),
+    ("GET", "/pictures/{name}"),
+    ("HEAD", "/pictures/{name}"),
     ("GET", "/news"),
     ("HEAD", "/news"),
 }
-EXAMPLES = {"session_hash": "a1b2", "api_name": "predict", "path": "fonts/a.js"}
+EXAMPLES = {"name": f"{'0a' * 16}.png", "session_hash": "a1b2", "api_name": "predict", "path": "fonts/a.js"}
 
 
 def routes_of(routes: list[BaseRoute], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -66,7 +68,11 @@ def example_of(path: str) -> str:
 
 def query_of(path: str) -> str:
     """The query that the route needs."""
-    return "session_hash=a1b2" if path in ("/gradio_api/queue/data", "/patches", "/news", "/attach") else ""
+    return (
+        "session_hash=a1b2"
+        if path in ("/gradio_api/queue/data", "/patches", "/news", "/attach", "/pictures/{name}")
+        else ""
+    )
 
 
 async def test_of_every_route_there_is_only_what_is_listed_is_open() -> None:
@@ -99,6 +105,9 @@ def test_no_opening_takes_another_method(path: str, method: str) -> None:
         "/gradio_api/heartbeat/A",
         "/gradio_api/heartbeat/" + "a" * 41,
         "/assets/../config",
+        "/pictures/a.png",
+        f"/pictures/../{'0a' * 16}.png",
+        f"/pictures/{'0a' * 16}.svg",
         "/assets/.hidden",
         "/assets/a//b.js",
         "/assets/",
