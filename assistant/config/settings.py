@@ -27,7 +27,7 @@ PREFIX = "PALIMPSEST_"
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
-Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "offline"]
+Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "deepseek", "moonshot", "offline"]
 Switch = Literal["on", "off"]
 StoreBackend = Literal["auto", "chroma", "chroma-server", "elasticsearch", "local", "pgvector", "qdrant"]
 
@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     """Key for a server of Ollama that asks for one."""
     gemini_api_key: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY"))
     """Key for Gemini."""
+    deepseek_api_key: SecretStr = Field(SecretStr(""), validation_alias="DEEPSEEK_API_KEY")
+    """Key for DeepSeek."""
+    moonshot_api_key: SecretStr = Field(SecretStr(""), validation_alias="MOONSHOT_API_KEY")
+    """Key for Moonshot."""
     ollama_host: str = Field("", validation_alias="OLLAMA_HOST")
     """Where Ollama is, as Ollama itself reads it: a host, with a port or without."""
     compactor_model: str = ""
@@ -178,6 +182,8 @@ class Settings(BaseSettings):
         "anthropic_api_key",
         "ollama_api_key",
         "gemini_api_key",
+        "deepseek_api_key",
+        "moonshot_api_key",
         "embedding_api_key",
     )
     @classmethod
@@ -258,6 +264,10 @@ class Settings(BaseSettings):
                 return self.ollama_api_key.get_secret_value()
             case "gemini":
                 return self.gemini_api_key.get_secret_value()
+            case "deepseek":
+                return self.deepseek_api_key.get_secret_value()
+            case "moonshot":
+                return self.moonshot_api_key.get_secret_value()
             case "auto" | "offline":
                 return ""
 

@@ -39,6 +39,7 @@ _NO_MONEY = re.compile(
     r"|arrearage|out of credits|credits are depleted",
     re.IGNORECASE,
 )
+_NO_MODEL = re.compile(r"model not exist", re.IGNORECASE)
 _WINDOW_FIGURES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -49,6 +50,7 @@ _WINDOW_FIGURES = tuple(
         r"n_ctx\W+(\d[\d,]*)",
         r"maximum allowed length \((\d[\d,]*)",
         r"limit of (\d[\d,]*)",
+        r"model token limit: (\d[\d,]*)",
         r"tokens > (\d[\d,]*) maximum",
         r"number of tokens allowed \((\d[\d,]*)",
     )
@@ -137,6 +139,8 @@ def _explain_status(error: openai.APIStatusError, where: str, quote: str) -> str
         case 403:
             return say("models", "key_not_allowed", where=where, quote=quote)
         case 404:
+            return say("models", "unknown_model", where=where, quote=quote)
+        case 400 if _NO_MODEL.search(error.message):
             return say("models", "unknown_model", where=where, quote=quote)
         case 429:
             return say("models", "too_often", where=where, quote=quote)

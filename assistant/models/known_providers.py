@@ -12,7 +12,7 @@ DASHSCOPE_MODEL = "qwen-plus"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-5.4"
 
-NativeName = Literal["anthropic", "ollama", "gemini"]
+NativeName = Literal["anthropic", "ollama", "gemini", "deepseek", "moonshot"]
 """The providers that are asked over a protocol of their own."""
 
 
@@ -38,6 +38,12 @@ NATIVE_PROVIDERS: dict[NativeName, NativeProvider] = {
     "gemini": NativeProvider(
         "Gemini", "https://generativelanguage.googleapis.com", "gemini-3.8-flash", "gemini_api_key", ("gemini",)
     ),
+    "deepseek": NativeProvider(
+        "DeepSeek", "https://api.deepseek.com", "deepseek-flash", "deepseek_api_key", ("deepseek",)
+    ),
+    "moonshot": NativeProvider(
+        "Moonshot", "https://api.moonshot.cn/v1", "kimi-k3", "moonshot_api_key", ("kimi", "moonshot")
+    ),
 }
 
 
@@ -55,9 +61,7 @@ KNOWN_PROVIDERS = (
     KnownProvider("OpenAI", "openai", OPENAI_URL, OPENAI_MODEL),
     *(KnownProvider(one.title, name, "", one.model) for name, one in NATIVE_PROVIDERS.items() if one.model),
     KnownProvider("DashScope", "dashscope", "", DASHSCOPE_MODEL),
-    KnownProvider("DeepSeek", "openai", "https://api.deepseek.com/v1", ""),
     KnownProvider("Mistral", "openai", "https://api.mistral.ai/v1", ""),
-    KnownProvider("Moonshot", "openai", "https://api.moonshot.cn/v1", ""),
     KnownProvider("OpenRouter", "openai", "https://openrouter.ai/api/v1", ""),
     KnownProvider("SiliconFlow", "openai", "https://api.siliconflow.cn/v1", ""),
 )

@@ -19,7 +19,7 @@ from assistant.models.server_report import ListedModel, is_loopback
 from assistant.models.windows import window_of
 
 if TYPE_CHECKING:
-    from assistant.models.providers.native_model import NativeModel
+    from assistant.models.providers.provider_line import ProviderModel
 
 _ASK_SECONDS = 2.0
 
@@ -28,7 +28,7 @@ _ASK_SECONDS = 2.0
 class MadeModel:
     """A model, where it is, what is known of it, and where that is, in words."""
 
-    model: NativeModel
+    model: ProviderModel
     address: str
     listed: ListedModel
     window_tokens: int
@@ -66,6 +66,8 @@ def own_address(settings: Settings, provider: NativeName) -> str:
     address = "" if is_foreign else settings.base_url
     if provider == "ollama" and not address and settings.ollama_host:
         return address_of(settings.ollama_host)
+    if provider in ("deepseek", "moonshot"):
+        return address
     return address.removesuffix("/messages").removesuffix("/v1").removesuffix("/v1beta")
 
 
@@ -90,13 +92,18 @@ async def _ask_ollama(name: str, address: str, key: str) -> ListedModel:
 
 def _make(
     provider: NativeName, name: str, address: str, key: str, window_tokens: int, max_reply_tokens: int
-) -> NativeModel:
+) -> ProviderModel:
     # A library costs up to half a second, and only those who ask for it pay.
     match provider:
         case "anthropic":
             from assistant.models.providers.anthropic_model import AnthropicModel  # noqa: PLC0415
 
             return AnthropicModel(name, address, key, window_tokens, max_reply_tokens)
+        case "deepseek" | "moonshot":
+            from assistant.models.providers.reasoning_models import DeepSeekModel, MoonshotModel  # noqa: PLC0415
+
+            model = DeepSeekModel if provider == "deepseek" else MoonshotModel
+            return model(name, address, key, window_tokens, max_reply_tokens)
         case "gemini":
             from assistant.models.providers.gemini_model import GeminiModel  # noqa: PLC0415
 

@@ -7,6 +7,11 @@ from urllib.parse import urlsplit
 from assistant.config.settings import Provider, Settings
 from assistant.models.known_providers import NATIVE_PROVIDERS, OPENAI_URL
 
+# Whose models nobody else has; those of the others are at DashScope as well.
+_SOLE = ("openai", "anthropic", "gemini")
+# Here other servers listen as well.
+_SHARED_HOSTS = ("127.0.0.1",)
+
 
 def is_openai(base_url: str) -> bool:
     """True for an address of OpenAI itself."""
@@ -15,15 +20,19 @@ def is_openai(base_url: str) -> bool:
 
 def provider_at(base_url: str) -> Provider:
     """Whose protocol is spoken at an address."""
-    if urlsplit(base_url).hostname == "api.anthropic.com" or base_url.endswith("/anthropic"):
+    host = urlsplit(base_url).hostname
+    if base_url.endswith("/anthropic"):
         return "anthropic"
+    for native, known in NATIVE_PROVIDERS.items():
+        if host == urlsplit(known.base_url).hostname and host not in _SHARED_HOSTS:
+            return native
     return "dashscope" if "aliyuncs.com" in base_url or "compatible-mode" in base_url else "openai"
 
 
 def provider_with_key(settings: Settings) -> Provider | None:
     """Whose key is set: the provider's of the model that is named, else DashScope's, else the first."""
     named = _provider_of(settings.model)
-    if named and settings.key_of(named):
+    if named and (settings.own_key_of(named) or (named in _SOLE and settings.key_of(named))):
         return named
     if settings.key_of("dashscope"):
         return "dashscope"

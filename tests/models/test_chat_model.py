@@ -120,12 +120,32 @@ async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
             id="Anthropic",
         ),
         pytest.param(
+            {"DEEPSEEK_API_KEY": "sk-x"}, "deepseek", "deepseek-flash", "api.deepseek.com", 1_000_000, id="DeepSeek"
+        ),
+        pytest.param({"MOONSHOT_API_KEY": "sk-x"}, "moonshot", "kimi-k3", "api.moonshot.cn", 1_048_576, id="Moonshot"),
+        pytest.param(
+            {"api_key": "sk-x", "base_url": "https://api.deepseek.com", "model": "deepseek-v4-pro"},
+            "deepseek",
+            "deepseek-v4-pro",
+            "api.deepseek.com",
+            1_000_000,
+            id="an address of DeepSeek",
+        ),
+        pytest.param(
             {"GOOGLE_API_KEY": "sk-x"},
             "gemini",
             "gemini-3.8-flash",
             "generativelanguage.googleapis.com",
             1_048_576,
             id="Gemini",
+        ),
+        pytest.param(
+            {"api_key": "sk-x", "model": "deepseek-v4-pro"},
+            "dashscope",
+            "deepseek-v4-pro",
+            "dashscope.aliyuncs.com",
+            1_000_000,
+            id="a name that several have",
         ),
         pytest.param(
             {"DASHSCOPE_API_KEY": "sk-x", "ANTHROPIC_API_KEY": "sk-y", "model": "claude-haiku-4-5"},
@@ -203,6 +223,8 @@ async def test_dashscope_behind_another_address_is_still_dashscope():
         ({"provider": "openai"}, "OPENAI_API_KEY"),
         ({"provider": "anthropic"}, "ANTHROPIC_API_KEY"),
         ({"provider": "gemini"}, "GEMINI_API_KEY"),
+        ({"provider": "deepseek"}, "DEEPSEEK_API_KEY"),
+        ({"provider": "moonshot"}, "MOONSHOT_API_KEY"),
     ],
 )
 async def test_a_missing_key_is_named(values: dict[str, object], variable: str):

@@ -49,7 +49,7 @@ def refusal(status: int, message: str, code: str | None = None) -> openai.APISta
         ("Reached context length of 4096 tokens with this model", 4096),
         ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131072),
         ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", None),
-        ("Invalid request: Your request exceeded model token limit: 8192", None),
+        ("Invalid request: Your request exceeded model token limit: 8192", 8192),
         ("prompt is too long: 208310 tokens > 200000 maximum", 200000),
         ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1048576),
     ],

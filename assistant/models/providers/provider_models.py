@@ -40,7 +40,7 @@ class CompatibleModel(ProviderModel):
 
     client: openai.AsyncOpenAI
     formatter: FormatterBase
-    _line: _CompatibleLine
+    _line: CompatibleLine
 
     def hide(self, mask: Callable[[bytes], bytes]) -> None:
         """Send no request from now on that `mask` has not gone over."""
@@ -90,7 +90,7 @@ class OpenAICompatibleModel(CompatibleModel, OpenAIChatModel):
     type = "openai_chat"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._line = _CompatibleLine(name, base_url, api_key, max_reply_tokens)
+        self._line = CompatibleLine(name, base_url, api_key, max_reply_tokens)
         # A local server takes any key, but the client refuses to start without one.
         credential = OpenAICredential(api_key=SecretStr(api_key or "none"), base_url=base_url)
         OpenAIChatModel.__init__(
@@ -110,7 +110,7 @@ class DashScopeModel(CompatibleModel, DashScopeChatModel):
     type = "dashscope_chat"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._line = _CompatibleLine(name, base_url, api_key, max_reply_tokens)
+        self._line = CompatibleLine(name, base_url, api_key, max_reply_tokens)
         DashScopeChatModel.__init__(
             self,
             DashScopeCredential(api_key=SecretStr(api_key), base_url=base_url),
@@ -122,13 +122,24 @@ class DashScopeModel(CompatibleModel, DashScopeChatModel):
         )
 
 
-class _CompatibleLine(ProviderLine):
-    """The line to a server with OpenAI's chat completions: its habits, and what it refuses in a request."""
+class CompatibleLine(ProviderLine):
+    """The line to a server with OpenAI's chat completions: its habits, and what it refuses in a request.
 
-    def __init__(self, name: str, base_url: str, api_key: str, max_reply_tokens: int) -> None:
+    `changed` are the parts that are known to be refused, beside those that are found out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        api_key: str,
+        max_reply_tokens: int,
+        changed: frozenset[RequestPart] = frozenset(),
+    ) -> None:
         super().__init__(name, base_url, api_key, max_reply_tokens)
+        self._changed = changed
         self._habits = ReadingHabits(opening_of(name), max_reply_tokens=max_reply_tokens)
-        self._refused: set[RequestPart] = set()
+        self._refused: set[RequestPart] = set(changed)
         self._newly_refused: list[RequestPart] = []
         self._on_refused: OnRefused = lambda _: None
 
@@ -145,7 +156,7 @@ class _CompatibleLine(ProviderLine):
 
     def leave_out(self, parts: Iterable[RequestPart], on_refused: OnRefused) -> None:
         """Leave these out of every request; `on_refused` is called with what is found to be refused beside them."""
-        self._refused = set(parts)
+        self._refused = {*parts, *self._changed}
         self._on_refused = on_refused
 
     async def read(self, parsed: Chunks, facts: AnswerFacts) -> Chunks:

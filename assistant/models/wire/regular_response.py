@@ -162,6 +162,9 @@ def _ending(summary: AnswerSummary) -> list[dict[str, object]]:
             "completion_tokens": usage.output_tokens,
             "total_tokens": usage.input_tokens + usage.output_tokens,
             "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+            # The names under which DeepSeek and Moonshot say the same.
+            "prompt_cache_hit_tokens": usage.cached_tokens,
+            "cached_tokens": usage.cached_tokens,
         }
         values.append({**_CHUNK, "choices": [], "usage": counts})
     return values

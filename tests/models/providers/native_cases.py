@@ -12,10 +12,13 @@ from assistant.messages.blocks import Block, Msg, block_text
 from assistant.models.known_providers import NativeName
 from assistant.models.providers.anthropic_model import AnthropicModel
 from assistant.models.providers.gemini_model import GeminiModel
-from assistant.models.providers.native_model import NativeModel
 from assistant.models.providers.ollama_model import OllamaModel
+from assistant.models.providers.provider_line import ProviderModel
+from assistant.models.providers.reasoning_models import DeepSeekModel, MoonshotModel
 from tests.fakes.anthropic_server import AnthropicServer
+from tests.fakes.deepseek_server import DeepSeekServer
 from tests.fakes.gemini_server import GeminiServer
+from tests.fakes.moonshot_server import MoonshotServer
 from tests.fakes.native_server import NativeServer
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
@@ -40,10 +43,12 @@ class NativeCase:
 
     name: NativeName
     server: Callable[..., NativeServer]
-    model: Callable[[str, str, str, int, int], NativeModel]
+    model: Callable[[str, str, str, int, int], ProviderModel]
     quota_status: int = 402
     quota_words: str = ""
+    quota_code: str = ""
     has_key: bool = True
+    has_own_library: bool = True
     shows_thoughts: bool = True
     returns_thoughts: bool = True
     takes_pictures: bool = True
@@ -56,7 +61,7 @@ class NativeCase:
     @asynccontextmanager
     async def connect(
         self, server: NativeServer, *, key: str | None = None, max_reply_tokens: int = 16_000
-    ) -> AsyncGenerator[NativeModel]:
+    ) -> AsyncGenerator[ProviderModel]:
         """Its model, with the key of the server where no other is given."""
         key = server.key if key is None else key
         model = self.model(server.MODEL, server.address, key, server.window_tokens, max_reply_tokens)
@@ -68,15 +73,26 @@ class NativeCase:
 
 _NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
 _DEPLETED = "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."
+_SUSPENDED = "Your account is suspended, please check your plan and billing details"
 CASES = (
     NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),
     NativeCase("ollama", OllamaServer, OllamaModel, has_key=False, returns_thoughts=False, reads_cache=False),
     NativeCase("gemini", GeminiServer, GeminiModel, 429, _DEPLETED, returns_thoughts=False),
+    NativeCase("deepseek", DeepSeekServer, DeepSeekModel, 402, "Insufficient Balance", has_own_library=False),
+    NativeCase(
+        "moonshot",
+        MoonshotServer,
+        MoonshotModel,
+        429,
+        _SUSPENDED,
+        "exceeded_current_quota_error",
+        has_own_library=False,
+    ),
 )
 
 
 async def all_chunks(
-    model: NativeModel, messages: list[Msg], tools: list[dict[str, object]] | None = None
+    model: ProviderModel, messages: list[Msg], tools: list[dict[str, object]] | None = None
 ) -> list[ChatResponse]:
     """Every chunk of an answer; the last holds it whole."""
     stream = await model(messages, tools)

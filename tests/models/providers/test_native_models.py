@@ -182,7 +182,7 @@ async def test_a_stop_in_the_middle_of_a_stream_keeps_what_came_and_ends_at_once
     assert received[-1].finished_reason == FinishedReason.INTERRUPTED
 
 
-@each_provider
+@pytest.mark.parametrize("case", [case for case in CASES if case.has_own_library], ids=lambda case: case.name)
 async def test_a_server_that_falls_silent_is_told_after_the_wait_of_ours(case: NativeCase) -> None:
     with case.serve(Reply(text="Begun and never ended.", gate=threading.Event(), chunk_chars=5)) as server:
         async with case.connect(server) as model:
@@ -251,7 +251,7 @@ async def test_a_wrong_key_is_refused_in_plain_words_before_and_within_a_turn(
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.has_key], ids=lambda case: case.name)
 async def test_a_quota_that_is_used_up_is_not_asked_for_again(case: NativeCase) -> None:
-    with case.serve(Reply(status=case.quota_status, text=case.quota_words, error_code="quota")) as server:
+    with case.serve(Reply(status=case.quota_status, text=case.quota_words, error_code=case.quota_code)) as server:
         async with case.connect(server) as model:
             with pytest.raises(ModelError, match="wants to be paid first"):
                 await model([UserMsg("user", "Hello")])
@@ -263,7 +263,7 @@ async def test_a_quota_that_is_used_up_is_not_asked_for_again(case: NativeCase) 
 async def test_a_model_that_is_not_there_is_named(case: NativeCase) -> None:
     with case.serve() as server:
         model = case.model("no-such-model", server.address, server.key, 16_000, 1_000)
-        with pytest.raises(ModelError, match="does not know the model, or the address is wrong.*no-such-model"):
+        with pytest.raises(ModelError, match="does not know the model, or the address is wrong"):
             await model([UserMsg("user", "Hello")])
         await model.close()
 
