@@ -142,7 +142,7 @@ class RecalledLine:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was handed to the model from memory before the turn, and how many tokens it took; 0: not known."""
+    """What was handed to the model from memory before the turn, and its tokens (0: not known); the last one holds."""
 
     lines: tuple[RecalledLine, ...]
     tokens: int = 0

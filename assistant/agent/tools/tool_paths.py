@@ -47,15 +47,21 @@ def with_whole_path(tool: str, arguments: Mapping[str, object], start_folder: Pa
     name = _PATH_ARGUMENTS.get(tool, "")
     path, pattern = whole.get(name), whole.get("pattern")
     if path and isinstance(path, str):
-        whole[name] = whole_path(path, start_folder)
+        whole[name] = whole_path(path, start_folder, may_be_new=tool == _MAKES_FILES)
     elif tool == "Glob" and isinstance(pattern, str):
         whole["pattern"] = _below(pattern, start_folder)
     return whole
 
 
-def whole_path(path: str, start_folder: Path) -> str:
-    """A relative path starts in `start_folder`, whether it begins with that folder's name or not."""
-    return os.path.join(start_folder, _below(path, start_folder))  # noqa: PTH118
+def whole_path(path: str, start_folder: Path, may_be_new: bool = False) -> str:
+    """A relative path starts in `start_folder`, whether it begins with that folder's name or not.
+
+    What is not there may be named from the home around it, as memory files are cited, unless it is to be made.
+    """
+    whole = os.path.join(start_folder, _below(path, start_folder))  # noqa: PTH118
+    cited = os.path.join(start_folder.parent, path)  # noqa: PTH118
+    is_cited = not may_be_new and not os.path.exists(whole) and os.path.exists(cited)  # noqa: PTH110
+    return cited if is_cited else whole
 
 
 def _below(path: str, start_folder: Path) -> str:

@@ -83,7 +83,7 @@ async def test_a_change_by_the_person_makes_it_anew_once_and_is_told(
         await say(assistant, conversation, "Good morning")
         change(assistant, name)
         told = [renewals_in(await say(assistant, conversation, "Hello")) for _ in range(2)]
-    assert told == [[f"Changed: {name}. From here on the assistant follows it as it is now."], []]
+    assert told == [[f"Changed: {name}. From here on the assistant follows the new text."], []]
     first, second, third = prompts_of(model)
     assert (FACT in first, FACT in second, second == third) == (False, True, True)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.agent.tools.approvals import Rules, judge
 from assistant.agent.tools.tool_paths import with_whole_path
 from assistant.messages.events import ToolFinished
 from assistant.models.scripted import ScriptedModel
@@ -44,6 +45,29 @@ def test_a_relative_path_becomes_the_one_that_the_tool_uses(files: Path, tool: s
 )
 def test_all_else_stays_as_it_is(files: Path, tool: str, arguments: dict[str, object]) -> None:
     assert with_whole_path(tool, arguments, files) == arguments
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [("Read", "file_path"), ("Edit", "file_path"), ("Glob", "path"), ("Grep", "path")]
+)
+def test_what_is_in_the_home_alone_may_be_named_from_there(files: Path, tool: str, name: str) -> None:
+    cited = write(files.parent, "memory/2026-11-30.md", "- Rained.\n")
+    assert with_whole_path(tool, {name: "memory/2026-11-30.md"}, files) == {name: str(cited)}
+    own = write(files, "memory/2026-11-30.md", "- Mine.\n")
+    assert with_whole_path(tool, {name: "memory/2026-11-30.md"}, files) == {name: str(own)}
+
+
+def test_a_new_file_goes_where_paths_start(files: Path) -> None:
+    write(files.parent, "USER.md", "# User\n")
+    assert with_whole_path("Write", {"file_path": "USER.md"}, files) == {"file_path": str(files / "USER.md")}
+
+
+@pytest.mark.parametrize("name", [".env", "mcp.json", "users/ada/USER.md"])
+def test_what_no_tool_may_open_is_not_opened_by_a_name_from_the_home_either(home: Path, name: str) -> None:
+    write(home, name, "KEY=1")
+    (home / "files").mkdir()
+    rules = Rules("ask", home, home / "files")
+    assert judge("Read", with_whole_path("Read", {"file_path": name}, home / "files"), rules).behavior == "deny"
 
 
 def test_a_pattern_may_begin_with_the_name_of_the_folder(files: Path) -> None:
