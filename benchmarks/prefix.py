@@ -1,8 +1,9 @@
 """How much of each request a prompt cache has from the one before: a conversation of forty turns with tools and memory.
 
 The same messages are sent to the same scripted server twice: as the program does it, and with what begins the requests
-made anew before every message. Bytes are those of the requests as sent: tools, system prompt, messages. The texts are
-in tests/data. Run: python -m benchmarks.prefix [--json]
+made anew before every message. The program ends and starts again on the way, and one compaction is made. Bytes are
+those of the requests as sent: tools, system prompt, messages. The texts are in tests/data.
+Run: python -m benchmarks.prefix [--json]
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from tests.fakes.wire import ChatRequest, Reply, ReplyCall
 TURNS = 40
 COMPACTED_AT = 24
 """The turn before which the conversation is compacted."""
+RESTARTED_AT = 12
+"""The turn before which the program ends and starts again."""
 WINDOW_TOKENS = 128_000
 LEAST_SHARE = 0.97
 _KEPT_SHARE = 0.03
@@ -98,10 +101,7 @@ async def sent_requests(folder: Path, is_kept: bool = True) -> list[SentRequest]
                 "language": "auto",
             }
         )
-        async with open_assistant(settings) as assistant:
-            _write_home(assistant.workspace.root)
-            await assistant.index.sync()
-            starts = await _talk(assistant, provider, is_kept)
+        starts = await _talk(settings, provider, is_kept)
         return [
             SentRequest(sum(start <= number for start in starts), serialised(entry.body))
             for number, entry in enumerate(provider.log)
@@ -109,17 +109,26 @@ async def sent_requests(folder: Path, is_kept: bool = True) -> list[SentRequest]
         ]
 
 
-async def _talk(assistant: Assistant, provider: StrictProvider, is_kept: bool) -> list[int]:
-    """Say everything; for each turn the number of requests before it."""
-    conversation = assistant.conversations.create()
+async def _talk(settings: Settings, provider: StrictProvider, is_kept: bool) -> list[int]:
+    """Say everything, the program started twice; for each turn the number of requests before it."""
+    turns = [*enumerate(talk(), 1)]
     starts: list[int] = []
-    for turn, message in enumerate(talk(), 1):
-        if turn == COMPACTED_AT:
-            await _compact(assistant, conversation)
-        if not is_kept:
-            _let_go(conversation)
-        starts.append(len(provider.log))
-        await _say(assistant, conversation, message)
+    session_id = ""
+    for part in (turns[: RESTARTED_AT - 1], turns[RESTARTED_AT - 1 :]):
+        async with open_assistant(settings) as assistant:
+            if not session_id:
+                _write_home(assistant.workspace.root)
+            await assistant.index.sync()
+            conversations = assistant.conversations
+            conversation = conversations.open(session_id) if session_id else conversations.create()
+            session_id = conversation.session_id
+            for turn, message in part:
+                if turn == COMPACTED_AT:
+                    await _compact(assistant, conversation)
+                if not is_kept:
+                    _let_go(conversation)
+                starts.append(len(provider.log))
+                await _say(assistant, conversation, message)
     return starts
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from benchmarks.prefix import COMPACTED_AT, LEAST_SHARE, TURNS, sent_requests, steps_of
 
 
-async def test_forty_turns_with_tools_recalls_and_saves_begin_alike_but_for_the_compaction(tmp_path: Path) -> None:
+async def test_forty_turns_with_tools_recalls_saves_and_a_restart_begin_alike_but_for_the_compaction(
+    tmp_path: Path,
+) -> None:
     requests = await sent_requests(tmp_path / "home")
     steps = steps_of(requests)
 
