@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Locator, expect
 
+from tests.agent.readers.test_office_texts import word_file
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat, leaves_the_page
 from tests.fakes.page_player import PagePlayer
@@ -196,6 +197,15 @@ def test_a_picture_is_nothing_but_a_picture_and_is_for_the_tab_of_its_person(cha
     assert "default-src 'none'; sandbox" in answer.headers["content-security-policy"]
     foreign = re.sub(r"session_hash=\w+", "session_hash=zzzz", address)
     assert [chat.page.request.get(one).status for one in (foreign, address.partition("?")[0])] == [404, 404]
+
+
+def test_a_document_is_read(chat: Chat) -> None:
+    mime = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    choose(chat, FilePayload(name="plan.docx", mimeType=mime, buffer=word_file()))
+    expect(chips(chat)).to_contain_text("tokens")
+    chat.say("What is the plan?")
+    chat.wait_for_end()
+    assert "Monday | 8 hours" in chat.answers
 
 
 def test_a_drawing_that_could_run_is_text(chat: Chat) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from assistant.agent.readers.process import read_apart
 from assistant.config.words import say
 from assistant.errors import AttachmentError
 from assistant.text.encoding import decode_text
+from assistant.text.json_values import is_list, is_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,14 @@ async def read_file(name: str, path: Path, environment: Mapping[str, str]) -> Gi
             text = await asyncio.to_thread(lambda: decode_text(path.read_bytes()).text)
         case "picture":
             picture = _picture(name, await read_apart("picture", await _content(path), environment))
+        case "pdf":
+            text = _pages_text(name, await read_apart("pdf", await _content(path), environment, "all"))
+        case "word" | "sheet" | "slides":
+            text = _parts_text(name, kind, await read_apart(kind, await _content(path), environment))
         case _:
             raise AttachmentError(say("attachments", f"refused_{kind}", name=name))
     if picture is None and not text.strip():
-        raise AttachmentError(say("attachments", "empty", name=name))
+        raise AttachmentError(say("attachments", "empty" if kind == "text" else "no_text", name=name))
     return GivenFile(name, path, size_bytes, kind, text, picture)
 
 
@@ -72,6 +77,38 @@ def _picture(name: str, said: Mapping[str, object]) -> PictureCopy:
             return PictureCopy(media_type, base64.b64decode(data))
         case _:
             raise _problem(name, said)
+
+
+def _pages_text(name: str, said: Mapping[str, object]) -> str:
+    """The pages, each under its number; empty where none has text."""
+    texts = said.get("texts")
+    if not is_list(texts):
+        raise _problem(name, said)
+    pages = [(say("attachments", "page", number=number), str(text)) for number, text in enumerate(texts, 1)]
+    return _under_titles(pages)
+
+
+def _parts_text(name: str, kind: FileKind, said: Mapping[str, object]) -> str:
+    """The parts of a file of Office, each under its title; empty where none has text."""
+    parts = said.get("parts")
+    if not is_list(parts):
+        raise _problem(name, said)
+    titled: list[tuple[str, str]] = []
+    for number, part in enumerate(filter(is_object, parts), 1):
+        title = str(part.get("title", ""))
+        heading = {
+            "sheet": say("attachments", "sheet", title=title),
+            "slides": say("attachments", "slide", number=number),
+        }
+        titled.append((heading.get(kind, ""), str(part.get("text", ""))))
+    cut = [("", say("attachments", "is_cut"))] if said.get("is_cut") else []
+    return _under_titles([*titled, *cut])
+
+
+def _under_titles(parts: Sequence[tuple[str, str]]) -> str:
+    if not any(text.strip() for _, text in parts):
+        return ""
+    return "\n\n".join(f"# {title}\n{text}" if title else text for title, text in parts)
 
 
 def _problem(name: str, said: Mapping[str, object]) -> AttachmentError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from assistant.agent.attachments.file_reading import GivenFile, PictureCopy
 from assistant.compaction.shorten.outline import outline_of
@@ -68,10 +69,12 @@ def _text_part(file: GivenFile, attachments: Attachments, room: MessageRoom, lef
     tokens = room.counter.text(text)
     if tokens <= min(left, room.window_tokens // WHOLE_SHARE, MAX_WHOLE_TOKENS):
         return _block(file, kept, tokens, "whole", render("attached_whole", room.language, text=text))
+    # The tools read text alone.
+    path = kept if file.kind == "text" else attachments.keep_text(f"{PurePosixPath(kept).name}.txt", text)
     said = render(
         "attached_beginning",
         room.language,
-        path=kept,
+        path=path,
         lines=text.count("\n") + 1,
         tokens=tokens,
         outline=outline_of(_numbered(text), OUTLINE_BYTES),

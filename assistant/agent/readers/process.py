@@ -13,6 +13,8 @@ from typing import Literal
 MAX_SECONDS = 30.0
 """How long a file may take; the program itself has the same limit, and one of memory."""
 
+_BROKE = 1
+
 Reader = Literal["pdf", "word", "sheet", "slides", "picture"]
 
 
@@ -39,5 +41,5 @@ async def read_apart(
     try:
         return dict(json.loads(said))
     except ValueError:
-        # It ran into a limit of the system, or broke.
-        return {"problem": "too_large"}
+        # A file that broke its reader ends it with an error; a limit of the system ends it without a word.
+        return {"problem": "unreadable" if program.returncode == _BROKE else "too_large"}

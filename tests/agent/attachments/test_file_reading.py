@@ -9,6 +9,8 @@ import pytest
 from assistant.agent.attachments.file_reading import GivenFile, read_file
 from assistant.agent.tools.tool_backend import shell_environment
 from assistant.errors import AttachmentError
+from tests.agent.readers.test_office_texts import slides, workbook
+from tests.agent.tools.test_pdf_pages import pdf
 
 
 async def read(folder: Path, name: str, content: bytes) -> GivenFile:
@@ -36,6 +38,33 @@ async def test_a_text_of_any_encoding_is_read(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_be_read_is_refused_in_plain_words(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    with pytest.raises(AttachmentError, match=said):
+        await read(tmp_path, name, content)
+
+
+async def test_each_page_of_a_pdf_is_under_its_number(tmp_path: Path) -> None:
+    file = await read(tmp_path, "two.pdf", pdf(*["one"] * 24, "the last"))
+    assert file.text.startswith("# Page 1\none\n\n# Page 2\none\n")
+    assert file.text.endswith("# Page 25\nthe last")
+
+
+async def test_each_slide_and_sheet_is_under_its_title(tmp_path: Path) -> None:
+    sheet, shown = await read(tmp_path, "hours.xlsx", workbook()), await read(tmp_path, "trip.pptx", slides())
+    assert sheet.text.startswith("# Sheet Hours\nday |  | hours\n")
+    assert shown.text == "# Slide 1\nWhere we go\nLisbon | May\nSay hello first"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("scan.pdf", pdf(""), "No text was found in scan.pdf."),
+        ("cut.pdf", pdf("one")[:-200], "cut.pdf is damaged or protected"),
+        ("bad.docx", b"PK\x03\x04no archive", "bad.docx is damaged or protected"),
+    ],
+)
+async def test_a_document_without_words_is_refused_in_plain_words(
     tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
     with pytest.raises(AttachmentError, match=said):

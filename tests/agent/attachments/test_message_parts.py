@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assistant.agent.attachments.file_kinds import FileKind
 from assistant.agent.attachments.file_reading import GivenFile
 from assistant.agent.attachments.message_parts import MessageRoom, message_parts
 from assistant.messages.attached_blocks import attached_files
@@ -15,7 +16,7 @@ from assistant.storage.workspace import Workspace
 ROOM = MessageRoom(32_000, TokenCounter(), can_read_files=True, language="en")
 
 
-def parts_of(folder: Path, texts: dict[str, str], room: MessageRoom = ROOM) -> list[TextBlock]:
+def parts_of(folder: Path, texts: dict[str, str], room: MessageRoom = ROOM, kind: FileKind = "text") -> list[TextBlock]:
     """The blocks of files with these texts."""
     workspace = Workspace(folder / "home")
     workspace.create()
@@ -23,7 +24,7 @@ def parts_of(folder: Path, texts: dict[str, str], room: MessageRoom = ROOM) -> l
     for name, text in texts.items():
         path = folder / name
         path.write_text(text, "utf-8")
-        files.append(GivenFile(name, path, len(text.encode()), "text", text))
+        files.append(GivenFile(name, path, len(text.encode()), kind, text))
     return [part for part in message_parts(files, Attachments(workspace), room) if isinstance(part, TextBlock)]
 
 
@@ -59,3 +60,11 @@ def test_many_files_together_leave_room_for_the_conversation(tmp_path: Path) -> 
     assert shown[:2] == ["whole", "whole"]
     assert shown[2:] == ["beginning"] * 6
     assert ROOM.counter.text("".join(map(block_text, parts))) < 32_000 // 2
+
+
+def test_of_a_large_document_the_text_is_kept_beside_it(tmp_path: Path) -> None:
+    (part,) = parts_of(tmp_path, {"book.docx": "# Page 1\n" + "words " * 20_000}, kind="word")
+    (file,) = attached_files([part])
+    assert file.kept == "files/attached/book.docx"
+    assert 'Read(file_path="files/attached/book.docx.txt"' in part.text
+    assert (tmp_path / "home" / "files" / "attached" / "book.docx.txt").read_text("utf-8").startswith("# Page 1\nwords")
