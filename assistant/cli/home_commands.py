@@ -21,7 +21,7 @@ from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, chosen_
 from assistant.storage.atomic_io import replace_file
 from assistant.storage.export import export_lines, import_sessions, read_export
 from assistant.storage.ownership import HomeOwnership
-from assistant.storage.sessions.sessions import SessionSummary
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.text.encoding import encode
 
 _SNIPPET_CHARS = 160
@@ -125,7 +125,7 @@ async def _is_confirmed(question: str) -> bool:
 
 
 def _summary_json(summary: SessionSummary) -> str:
-    return json.dumps(asdict(summary), ensure_ascii=False)
+    return json.dumps(summary._asdict(), ensure_ascii=False)
 
 
 def _summary_text(summary: SessionSummary) -> str:

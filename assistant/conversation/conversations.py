@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 from assistant.conversation.conversation import Conversation
 from assistant.storage.sessions.session_file import Session, title_from
-from assistant.storage.sessions.sessions import Sessions, SessionSummary
+from assistant.storage.sessions.session_head import SessionSummary
+from assistant.storage.sessions.sessions import Sessions
 
 OpenConversation = Callable[[Session], Conversation]
 

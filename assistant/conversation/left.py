@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from assistant.conversation.conversations import Conversations
 from assistant.errors import PalimpsestError
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rows import instant
 from assistant.storage.sessions.sessions import Sessions
+from assistant.text.instant import instant
 
 FlushLeft = Callable[[str, str | None], bool]
 

@@ -111,8 +111,9 @@ def _runs_in_loop() -> bool:
 
 
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
+    from assistant.storage.sessions.early_list import listed_by_files
     from assistant.ui.server.listener import Listener
-    from assistant.ui.server.sign_in import owner_of
+    from assistant.ui.server.sign_in import home_of, owner_of
     from assistant.ui.server.site import Site
     from assistant.ui.server.user_sessions import UserSessions
     from assistant.ui.server.visitors import person_asking
@@ -122,6 +123,8 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     address: Future[str] = Future()
 
     async def keep_open(person: str, loading: Loading) -> None:
+        if home := home_of(settings, person):
+            loading.foresee(partial(listed_by_files, home))
         await _keep_open(loading, lambda url: opener(person, url), first_page, address)
 
     is_home_there = settings.home.exists()

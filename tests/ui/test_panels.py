@@ -13,7 +13,7 @@ from assistant.config.settings import Settings
 from assistant.models.chat_model import connect_offline
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.scripted import ScriptedModel
-from assistant.storage.sessions.sessions import SessionSummary
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.text.diff import unified_diff
 from assistant.ui.cards import action
 from assistant.ui.chat.context_panel import context_html

@@ -33,7 +33,6 @@ from assistant.storage.journal.rows import (
     DroppedRow,
     Row,
     UnwrittenRow,
-    instant,
     line_start,
     read_row,
     row_line,
@@ -42,6 +41,7 @@ from assistant.storage.journal.rows import (
 )
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import encode
+from assistant.text.instant import instant
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 _ANY_SESSION = b'{"session_id":"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from assistant.storage.journal.day_parts import (
     session_of,
 )
 from assistant.storage.journal.files import is_day_file, read_lines
-from assistant.storage.journal.rows import instant
+from assistant.text.instant import instant
 
 _TAIL_BYTES = 128
 _KEPT_BEHIND_BYTES = 1_000_000
@@ -57,7 +58,7 @@ class JournalList:
         self._look = FolderLook(folder, is_day_file)
         self._store = HeadStore(store_path, folder.name, _KEPT_DAYS)
         self._days: dict[str, Day] = {}
-        self._day_names: dict[str, set[str]] = {}
+        self._day_names: defaultdict[str, set[str]] = defaultdict(set)
         """The days of each conversation."""
         self.version = 0
         """Grows with whatever the list learns."""
@@ -156,7 +157,7 @@ class JournalList:
         self.version += 1
         self._days[day.name] = day
         for session_id in day.parts:
-            self._day_names.setdefault(session_id, set()).add(day.name)
+            self._day_names[session_id].add(day.name)
 
     def _forget(self, name: str) -> None:
         self.version += 1

@@ -39,8 +39,9 @@ from assistant.messages.events import (
 )
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.journal.rebuild import NEWEST, standing_ids, undone_ids
-from assistant.storage.journal.rows import BlockRow, FlushRow, RecalledRow, RecallRefusedRow, Row, TurnEndRow, instant
+from assistant.storage.journal.rows import BlockRow, FlushRow, RecalledRow, RecallRefusedRow, Row, TurnEndRow
 from assistant.storage.message_healing import INTERRUPTED_OUTPUT
+from assistant.text.instant import instant
 
 _STATES: dict[ToolResultState, ToolState] = {
     ToolResultState.SUCCESS: "success",

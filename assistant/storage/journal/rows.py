@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -215,11 +214,3 @@ def written_key(key: BlockKey) -> BlockKey:
     if key.message_id.isascii() and key.block_id.isascii():
         return key
     return BlockKey(written_text(key.message_id), key.kind, written_text(key.block_id))
-
-
-def instant(at: str) -> float:
-    """The moment of a row's `at` in seconds, comparable across time zones; before all others when unreadable."""
-    try:
-        return datetime.fromisoformat(at).timestamp()
-    except ValueError:
-        return float("-inf")

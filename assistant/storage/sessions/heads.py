@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from assistant.storage.folder_look import FileSign, FolderLook
 from assistant.storage.head_store import HeadStore, KeptFile
-from assistant.storage.sessions.session_file import SessionHead, read_head
+from assistant.storage.sessions.session_head import SessionHead, read_head
 
 _KEPT_BEHIND_FILES = 100
 """So many heads a start may read again, rather than write to the store with each save."""

@@ -12,19 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.messages.blocks import BlockKey, Msg, is_said
 from assistant.storage.atomic_io import read_plain_file
+from assistant.storage.sessions.session_head import SESSION_VERSION
 from assistant.text.encoding import encode
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_values import is_object
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
-SESSION_VERSION = 1
 TITLE_CHARS = 60
 _TITLE_SOURCE_CHARS = 2_000
 """A title is made of the start of a text; what is behind it is not looked at."""
 
-# What the list shows comes before the messages, so that a list reads the first bytes of each file alone.
-_HEAD_END = b',"content":'
-_HEAD_BYTES = 4096
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")
 
 
@@ -44,22 +41,6 @@ class Session:
     agent_state: dict[str, object] = field(default_factory=dict[str, object])
     pins: tuple[BlockKey, ...] = ()
     updated_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionHead:
-    """What a list shows of a session file; `version` is not checked."""
-
-    version: object
-    user_id: str
-    session_id: str
-    title: str
-    updated_at: str
-
-    @property
-    def is_newer(self) -> bool:
-        """True when a newer program wrote the file."""
-        return not isinstance(self.version, int) or self.version > SESSION_VERSION
 
 
 class _SessionFile(BaseModel):
@@ -121,26 +102,6 @@ def session_of_bytes(content: bytes) -> Session | None:
         agent_state=stored.agent_state,
         pins=stored.pins,
         updated_at=stored.updated_at,
-    )
-
-
-def read_head(path: Path) -> SessionHead | None:
-    """The head of a session file; None when no session id can be read in it."""
-    try:
-        if not path.is_file():
-            return None
-        with path.open("rb") as file:
-            start = file.read(_HEAD_BYTES)
-            head, found, _ = start.partition(_HEAD_END)
-            values = parse_json(head + b"}" if found else start + file.read())
-    except (OSError, ValueError):
-        return None
-    if not is_object(values) or not isinstance(values.get("session_id"), str) or "version" not in values:
-        return None
-    texts = {name: values.get(name) for name in ("user_id", "session_id", "title", "updated_at")}
-    return SessionHead(
-        version=values["version"],
-        **{name: text if isinstance(text, str) else "" for name, text in texts.items()},
     )
 
 

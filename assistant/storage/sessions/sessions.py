@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,17 +20,16 @@ from filelock import FileLock, Timeout
 from assistant.config.words import say
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
 from assistant.storage.atomic_io import replace_file, sync_folder
+from assistant.storage.garbage import without_collection
 from assistant.storage.journal.day_parts import JournalSession
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rows import DeletedRow, instant
+from assistant.storage.journal.rows import DeletedRow
 from assistant.storage.message_healing import heal
 from assistant.storage.sessions.from_journal import completed, rebuilt
 from assistant.storage.sessions.heads import SessionHeads
 from assistant.storage.sessions.pinned import pinned_artifacts
 from assistant.storage.sessions.session_file import (
-    SESSION_VERSION,
     Session,
-    SessionHead,
     file_names,
     lock_name,
     read_session,
@@ -39,20 +38,11 @@ from assistant.storage.sessions.session_file import (
     title_from,
     title_of_messages,
 )
+from assistant.storage.sessions.session_head import SESSION_VERSION, SessionHead, SessionSummary, newest_first
 from assistant.storage.sessions.stream_draft import StreamDraft
 from assistant.storage.workspace import Workspace
+from assistant.text.instant import instant
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    """One line of the list; `has_file` is False when only the journal knows the conversation."""
-
-    session_id: str
-    user_id: str
-    title: str
-    updated_at: str
-    has_file: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +126,9 @@ class Sessions:
         session.messages = heal(session.messages)
         return session
 
-    def read_on(self) -> tuple[int, int, int]:
-        """Take in what is new in journal and session files, the first time maybe a lot; other numbers where it was."""
-        journal_version = self._journal.read_on()
-        self._heads.all()
-        self._trashed.all()
-        return journal_version, self._heads.version, self._trashed.version
+    def read_on(self) -> None:
+        """Take in what is new in journal and session files, the first time maybe a lot."""
+        self._read_lists()
 
     def list(self) -> list[SessionSummary]:
         """All conversations that are not deleted, newest first; those without a readable file from the journal."""
@@ -153,14 +140,18 @@ class Sessions:
 
     def _read_lists(self) -> _Lists:
         """The lists, made again where something changed."""
-        versions = self.read_on()
-        if self._lists.versions != versions:
-            self._lists = self._make_lists(versions)
+        with without_collection():
+            journal_version = self._journal.read_on()
+            present, in_trash = self._heads.all(), self._trashed.all()
+            versions = (journal_version, self._heads.version, self._trashed.version)
+            if self._lists.versions != versions:
+                self._lists = self._make_lists(versions, present.values(), in_trash.values())
         return self._lists
 
-    def _make_lists(self, versions: tuple[int, int, int]) -> _Lists:
+    def _make_lists(
+        self, versions: tuple[int, int, int], present: Collection[SessionHead], in_trash: Collection[SessionHead]
+    ) -> _Lists:
         deleted = self._journal.deleted_ids()
-        present, in_trash = self._heads.all().values(), self._trashed.all().values()
         heads = [head for head in present if head.session_id not in deleted]
         listed = _summaries(heads, self._journal.sessions(left_out={head.session_id for head in heads}))
         gone = [head for head in [*in_trash, *present] if head.session_id in deleted]
@@ -316,13 +307,12 @@ def session_paths(*folders: Path) -> list[Path]:
 
 def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[SessionSummary]:
     """One line a conversation: of several heads the newest, and from the journal what has none; newest first."""
-    lines: dict[str, SessionSummary] = {}
-    for head in sorted(heads, key=lambda head: instant(head.updated_at)):
-        lines[head.session_id] = SessionSummary(head.session_id, head.user_id, head.title, head.updated_at, True)
-    for session in known:
-        if session.session_id not in lines:
-            title = title_from(session.first_text)
-            lines[session.session_id] = SessionSummary(
-                session.session_id, session.user_id, title, session.last_at, False
-            )
-    return sorted(lines.values(), key=lambda line: instant(line.updated_at), reverse=True)
+    lines = newest_first(heads)
+    others = [
+        SessionSummary(session.session_id, session.user_id, title_from(session.first_text), session.last_at, False)
+        for session in known
+        if session.session_id not in lines
+    ]
+    if not others:
+        return list(lines.values())
+    return sorted([*lines.values(), *others], key=lambda line: instant(line.updated_at), reverse=True)

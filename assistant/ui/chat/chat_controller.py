@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import html
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -119,6 +120,8 @@ class ChatController:
         generation = self.tabs.next_generation(tab_hash)
         if self._loading.loaded is None:
             yield card_update(card("loading"), is_loading=True)
+            if early := await self._loading.list_meanwhile():
+                yield PageUpdate(sessions=ListedSessions(early, None, dt.datetime.now(dt.UTC)))
         try:
             loaded = await self._loading.ready()
         except PalimpsestError as error:

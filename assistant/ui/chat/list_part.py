@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # It brings the library of messages with it, which the page does not wait for.
-    from assistant.storage.sessions.sessions import SessionSummary
+    from assistant.storage.sessions.session_head import SessionSummary
 
 STEP = 50
 """So many conversations are drawn at first, and more at a time."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant
     from assistant.index.memory_index import IndexStatus, SearchAnswer
     from assistant.index.search import SearchHit
-    from assistant.storage.sessions.sessions import SessionSummary
+    from assistant.storage.sessions.session_head import SessionSummary
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 400

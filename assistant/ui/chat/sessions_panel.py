@@ -19,7 +19,7 @@ from assistant.ui.times import day_label, list_time, month_text, parse_time
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
-    from assistant.storage.sessions.sessions import SessionSummary
+    from assistant.storage.sessions.session_head import SessionSummary
 
 _MAX_SHOWN = 200
 _TITLE_CHARS = 80
@@ -68,10 +68,13 @@ class _Month:
 
 @dataclass(frozen=True, slots=True)
 class ListedSessions:
-    """The list as it is; what a tab gets of it is the part that it shows. `selected` is the open conversation."""
+    """The list as it is; what a tab gets of it is the part that it shows.
+
+    `selected` is the open conversation (empty: a new one); None while there is none yet.
+    """
 
     sessions: Sequence[SessionSummary]
-    selected: str
+    selected: str | None
     now: dt.datetime
     trashed_count: int = 0
 
@@ -88,7 +91,7 @@ class ListedSessions:
         return card(
             "sessions",
             groups=[*self._open_elsewhere(part, drawn), *self._grouped(drawn)],
-            selected=action("at", self.selected).rpartition("--")[2],
+            selected=None if self.selected is None else action("at", self.selected).rpartition("--")[2],
             years=_years(self.sessions) if len(self.sessions) > STEP else [],
             words=part.words,
             newer=start,

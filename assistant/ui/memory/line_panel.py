@@ -18,7 +18,7 @@ from assistant.ui.times import full_time
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
-    from assistant.storage.sessions.sessions import SessionSummary
+    from assistant.storage.sessions.session_head import SessionSummary
 
 _MAX_REPLACED = 8
 

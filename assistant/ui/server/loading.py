@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
+from assistant.storage.sessions.session_head import SessionSummary
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -44,11 +45,20 @@ class Loading:
         self._done = asyncio.Event()
         self._loaded: Loaded | None = None
         self._error: PalimpsestError | None = None
+        self._read_list: Callable[[], Sequence[SessionSummary]] | None = None
 
     @property
     def loaded(self) -> Loaded | None:
         """The assistant, or None while it loads or when it failed."""
         return self._loaded
+
+    def foresee(self, read_list: Callable[[], Sequence[SessionSummary]]) -> None:
+        """Say how the list of conversations is read without the assistant."""
+        self._read_list = read_list
+
+    async def list_meanwhile(self) -> Sequence[SessionSummary]:
+        """The conversations as far as can be told before the assistant is there."""
+        return await asyncio.to_thread(self._read_list) if self._read_list else ()
 
     def finish(self, loaded: Loaded) -> None:
         """Say that the assistant is there."""

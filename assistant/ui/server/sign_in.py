@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -17,6 +18,7 @@ from starlette.routing import Route
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings
 from assistant.config.words import say, spoken_language
+from assistant.storage.workspace import Workspace
 from assistant.ui.cards import ASSETS
 from assistant.ui.server.asgi import AsgiReceive, AsgiScope, AsgiSend, address_of, cookie_value
 from assistant.ui.server.attempts import ANSWER_SECONDS, Attempt, Attempts, new_device
@@ -95,6 +97,14 @@ class SignIn:
 def owner_of(settings: Settings) -> str:
     """The person who has the home itself, by the word that requests know them by."""
     return settings.accounts[0].name if settings.accounts else ""
+
+
+def home_of(settings: Settings, person: str) -> Path | None:
+    """The home of a person; None for a guest, whose home is made when it is opened."""
+    if settings.has_guests:
+        return None
+    member = next((account for account in settings.accounts[1:] if account.name == person), None)
+    return Workspace(settings.home).users_folder / member.folder if member else settings.home
 
 
 def _fields_of(body: bytes) -> dict[str, list[str]]:

@@ -32,7 +32,8 @@ from assistant.messages.blocks import (
 from assistant.storage.journal.journal import Journal, artifact_ids_of
 from assistant.storage.journal.rows import BlockRow, DroppedRow, Row
 from assistant.storage.sessions.session_file import Session
-from assistant.storage.sessions.sessions import Sessions, SessionSummary
+from assistant.storage.sessions.session_head import SessionSummary
+from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
 from tests.fakes.children import started
 from tests.fakes.records import folding

@@ -10,7 +10,7 @@ import pytest
 from assistant.assembly.assistant import Assistant
 from assistant.index.memory_index import IndexStatus, SearchAnswer
 from assistant.index.search import SearchHit
-from assistant.storage.sessions.sessions import SessionSummary
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import action
 from assistant.ui.chat.search_panel import find_html, hits_html, index_html
 from tests.ui.open_page import open_page

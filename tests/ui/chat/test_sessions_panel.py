@@ -5,19 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import AsyncGenerator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from assistant.errors import SessionNotFoundError
-from assistant.storage.sessions.sessions import SessionSummary
+from assistant.storage.sessions.early_list import listed_by_files
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.list_part import STEP, ListPart, from_month, named, newer, older
+from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import ListedSessions, trash_html
 from assistant.ui.chat.tab import Tab
+from assistant.ui.server.loading import Loaded, Loading
 from tests.fakes.past import write_past
 from tests.ui.open_page import OpenPage, last, open_page
 
@@ -223,3 +227,27 @@ async def test_a_tab_keeps_its_part_of_the_list_through_what_changes_it(
     assert len(await shown("list-named", "")) == 51
     controller.leave("tab")
     assert len(await shown("list-newest", "")) == 51
+
+
+async def test_the_list_is_there_before_the_assistant_is_and_leaves_the_address_alone(page: OpenPage) -> None:
+    loading, views = Loading(), LiveViews()
+    loading.foresee(partial(listed_by_files, page.assistant.workspace.root))
+    controller = ChatController(loading, views)
+    updates = controller.load("trip", "tab")
+    await anext(updates)
+    early = str(controller.sent(await anext(updates), "tab")["sessions"])
+    loading.finish(Loaded(page.assistant, len))
+    later = str(controller.sent(await anext(updates), "tab")["sessions"])
+    assert drawn(early) == drawn(later) == ["Dentist", "Lisbon trip"]
+    assert ("p-address" in early, "p-address" in later) == (False, True)
+    await views.close()
+
+
+async def test_a_home_with_nothing_to_list_waits_for_its_assistant(page: OpenPage, tmp_path: Path) -> None:
+    loading, views = Loading(), LiveViews()
+    loading.foresee(partial(listed_by_files, tmp_path / "nowhere"))
+    updates = ChatController(loading, views).load("", "tab")
+    assert "sessions" not in await anext(updates)
+    loading.finish(Loaded(page.assistant, len))
+    assert drawn(str((await anext(updates))["sessions"])) == ["Dentist", "Lisbon trip"]
+    await views.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ from pydantic import SecretStr
 from assistant.config.accounts import hash_password
 from assistant.config.settings import Settings
 from assistant.ui.cards import TOKEN
-from assistant.ui.server.sign_in import DEVICE_COOKIE, owner_of
+from assistant.ui.server.sign_in import DEVICE_COOKIE, home_of, owner_of
 from tests.ui.server.conftest import ServePage
 
 PASSWORDS = {"ada": "a long word", "ben": "another word"}
@@ -32,6 +33,13 @@ def sign_in(page: httpx.Client, name: str, password: str | None = None, query: s
 
 def test_the_first_who_may_sign_in_is_the_owner() -> None:
     assert (owner_of(Settings(users=USERS)), owner_of(Settings())) == ("ada", "")
+
+
+def test_everybody_has_a_home_of_their_own_and_a_guest_none(tmp_path: Path) -> None:
+    signed_in = Settings(users=USERS, home=tmp_path)
+    assert (home_of(signed_in, "ada"), home_of(signed_in, "ben")) == (tmp_path, tmp_path / "users" / "ben")
+    assert home_of(Settings(home=tmp_path), "") == tmp_path
+    assert home_of(Settings(home=tmp_path, host="0.0.0.0"), "") is None
 
 
 def test_a_stranger_sees_the_form_and_nothing_of_the_page(page: httpx.Client) -> None:
