@@ -1,0 +1,106 @@
+"""The page of a home as a browser opens it: how long until it is there, lists conversations and has answered."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+WAIT_SECONDS = 120.0
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+_CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPage:
+    """CPU seconds of the program to the page and to an answer of the built-in assistant, and its memory then.
+
+    `list_seconds` is how long after the field for a message the list of conversations came, by the clock.
+    """
+
+    page_seconds: float
+    answer_seconds: float
+    list_seconds: float
+    resident_mib: float
+
+
+def opened_page(home: Path) -> OpenedPage:
+    """Open the page of a home and ask one thing."""
+    environment = {
+        **os.environ,
+        "PALIMPSEST_HOME": str(home),
+        "PALIMPSEST_PROVIDER": "offline",
+        "PALIMPSEST_PORT": free_port(),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        address = _read_address(process)
+        watched = psutil.Process(process.pid)
+        httpx.get(address, timeout=WAIT_SECONDS, trust_env=False).raise_for_status()
+        page_seconds = _cpu_seconds(watched)
+        list_seconds = _ask(address)
+        return OpenedPage(page_seconds, _cpu_seconds(watched), list_seconds, watched.memory_info().rss / 2**20)
+    finally:
+        process.terminate()
+        process.wait(WAIT_SECONDS)
+
+
+def free_port() -> str:
+    """A port of loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return str(listener.getsockname()[1])
+
+
+def _read_address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := _ADDRESS.search(line):
+            return found[0]
+    raise SystemExit("app.py ended without telling an address")
+
+
+def _ask(address: str) -> float:
+    """What a browser does: open the page's own events until a message was answered; seconds until the list came."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*_CHROMIUM_FLAGS])
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("textarea")
+        shown = time.monotonic()
+        # A new home says there that it has none.
+        page.wait_for_selector("#sessions .p-sessions", state="attached", timeout=WAIT_SECONDS * 1000)
+        list_seconds = time.monotonic() - shown
+        page.fill("textarea", "Who are you?")
+        page.keyboard.press("Enter")
+        page.wait_for_function("document.body.innerText.includes('not a language model')", timeout=WAIT_SECONDS * 1000)
+        browser.close()
+    return list_seconds
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system + times.children_user + times.children_system
