@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 from agentscope.state import AgentState
@@ -19,6 +19,8 @@ from assistant.messages.blocks import TextBlock, ToolResultState
 from assistant.text.json_values import is_list
 
 _MAX_LINES = 2_000
+_MILLISECONDS = 120_000
+"""How long a command may run unless it is said."""
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
@@ -63,8 +65,8 @@ class DescribedRead(Read):
         pages: str | None = None,
         _agent_state: AgentState | None = None,
     ) -> ToolChunk:
-        """Read the file; numbers that no file has are taken for the nearest that it may have."""
-        lines = min(max(1, limit), _MAX_LINES)
+        """Read the file; a small model fills in 0 for what it does not need, which is taken for what is usual."""
+        lines = min(limit, _MAX_LINES) if limit > 0 else _MAX_LINES
         return await super().call(file_path, max(1, offset), lines, pages or None, _agent_state)
 
     async def _read_pdf(self, file_path: str, pages: str | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -78,6 +80,20 @@ class DescribedRead(Read):
                 key, total = str(found.get("problem")), found.get("total", 0)
                 problem = say("agent", key, total=total, most=MAX_PAGES, pages=pages or "")
                 return ToolChunk(content=[TextBlock(text=problem)], state=ToolResultState.ERROR, is_last=True)
+
+
+class PatientBash(Bash):
+    """AgentScope's shell, to which no time at all means the usual time."""
+
+    async def call(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        command: str,
+        description: str = "",
+        timeout: int = _MILLISECONDS,  # noqa: ASYNC109
+    ) -> AsyncGenerator[ToolChunk, None]:
+        """Run the command; its output comes in one chunk."""
+        async for chunk in super().call(command, description, timeout if timeout > 0 else _MILLISECONDS):
+            yield chunk
 
 
 class AsideWrite(Write):
@@ -108,7 +124,7 @@ def make_file_tools(backend: ToolBackend, start_folder: Path) -> list[ToolBase]:
     """The six tools in a fixed order, so that two requests begin alike; the toolkit describes them."""
     middlewares: list[ToolMiddlewareBase] = [FailureWords(), WholePaths(start_folder)]
     tools: list[ToolBase] = [
-        Bash(cwd=start_folder, backend=backend, middlewares=middlewares),
+        PatientBash(cwd=start_folder, backend=backend, middlewares=middlewares),
         DescribedRead(model_input_types=[], backend=backend, middlewares=middlewares),
         AsideWrite(backend=backend, middlewares=middlewares),
         AsideEdit(backend=backend, middlewares=middlewares),

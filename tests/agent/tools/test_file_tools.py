@@ -1,4 +1,4 @@
-"""The file tools leave the event loop to the page."""
+"""The file tools leave the event loop to the page, and take what small models fill in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from agentscope.state import AgentState
 
-from assistant.agent.tools.file_tools import AsideEdit, AsideWrite
+from assistant.agent.tools.file_tools import AsideEdit, AsideWrite, DescribedRead, PatientBash
 from assistant.agent.tools.tool_backend import ToolBackend
-from assistant.messages.blocks import ToolResultState
+from assistant.messages.blocks import TextBlock, ToolResultState
 
 # Lines that come again and again make the comparison of two texts slow.
 LINES = "".join(f"line {number % 300} of a long file\n" for number in range(6_000))
@@ -41,3 +41,13 @@ async def test_the_loop_goes_on_while_a_large_file_is_compared(tmp_path: Path, t
     assert "+line 8 of a long file" in str(done.metadata["diff"])
     # The real tools give the loop up a few times around their reads and writes, never while they compare.
     assert ticks > 200
+
+
+async def test_nothing_filled_in_means_what_is_usual(tmp_path: Path) -> None:
+    backend = ToolBackend(tmp_path, tmp_path, lambda path: False, lambda path, text: None)
+    path = tmp_path / "two.txt"
+    path.write_text("one\ntwo\n", encoding="utf-8")
+    read = await DescribedRead(backend=backend).call(str(path), offset=0, limit=0, pages="")
+    (ran,) = [chunk async for chunk in PatientBash(cwd=tmp_path, backend=backend).call("cat two.txt", timeout=0)]
+    said = [block.text for chunk in (read, ran) for block in chunk.content if isinstance(block, TextBlock)]
+    assert said == ["     1\tone\n     2\ttwo", "one\ntwo\n"]
