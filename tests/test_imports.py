@@ -46,6 +46,7 @@ FENCES = {
     "chromadb": ("assistant/index/vectors/chroma.py",),
     "qdrant_client": ("assistant/index/vectors/qdrant.py",),
     "elasticsearch": ("assistant/index/vectors/elastic.py",),
+    "xllamacpp": ("assistant/models/local/worker.py",),
     "psycopg": ("assistant/index/vectors/postgres.py",),
 }
 

@@ -15,12 +15,16 @@ from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
 from assistant.models.detect import PLACES, LocalServer, ServerPlace, look_up_local_servers
 from assistant.models.known_providers import ModelChoice
+from assistant.models.local.gguf_file import GgufFile
+from assistant.models.local.model_files import find_model_files
+from assistant.models.local.model_process import has_llama
 from assistant.storage.env_file import keep_variables
 
 KEPT_FIELDS = (
     "provider",
     "base_url",
     "model",
+    "model_file",
     "api_key",
     "compactor_model",
     "max_input_length",
@@ -56,6 +60,8 @@ class OwnSettings:
         """True while a model is tried."""
         self.found: tuple[LocalServer, ...] = ()
         """The model servers that were found on this machine, the last time that was looked for."""
+        self.files: tuple[GgufFile, ...] = ()
+        """The models in files that were found then; none where nothing is installed that runs them."""
 
     @property
     def path(self) -> Path:
@@ -70,7 +76,7 @@ class OwnSettings:
     @property
     def fixes_model(self) -> str:
         """The variable of the environment that says who answers; empty where the page may say it."""
-        fields = ("provider", "base_url", "model", "api_key")
+        fields = ("provider", "base_url", "model", "model_file", "api_key")
         return next((variable for field in fields if (variable := fixing_variable(field))), "")
 
     @staticmethod
@@ -79,8 +85,9 @@ class OwnSettings:
         return not _NEEDS_RESTART.isdisjoint(fields)
 
     async def look_around(self) -> None:
-        """Look for model servers on this machine."""
+        """Look for model servers on this machine, and for models in files where they can be run."""
         self.found = tuple((await look_up_local_servers(places=self.places)).servers)
+        self.files = tuple(await asyncio.to_thread(find_model_files)) if has_llama() else ()
 
     async def try_model(self, choice: ModelChoice) -> Trial:
         """Connect to a model and ask it for a word and a tool call; nothing is kept."""

@@ -27,7 +27,9 @@ PREFIX = "PALIMPSEST_"
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
-Provider = Literal["auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "deepseek", "moonshot", "offline"]
+Provider = Literal[
+    "auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "deepseek", "moonshot", "local", "offline"
+]
 Switch = Literal["on", "off"]
 StoreBackend = Literal["auto", "chroma", "chroma-server", "elasticsearch", "local", "pgvector", "qdrant"]
 
@@ -55,6 +57,8 @@ class Settings(BaseSettings):
     """Who answers. `auto`: a key, else a server on loopback, else the built-in offline assistant."""
     model: str = ""
     """The chat model's name; empty: the provider's default, or the first model a loopback server lists."""
+    model_file: str = ""
+    """A GGUF file on this machine, for `local`; empty: the newest in the folders where programs keep them."""
     base_url: str = Field("", validation_alias=AliasChoices("PALIMPSEST_BASE_URL", "OPENAI_BASE_URL"))
     """Address of an OpenAI-compatible server, with its `/v1`, or of a server that speaks the provider's protocol."""
     api_key: SecretStr = SecretStr("")
@@ -268,7 +272,7 @@ class Settings(BaseSettings):
                 return self.deepseek_api_key.get_secret_value()
             case "moonshot":
                 return self.moonshot_api_key.get_secret_value()
-            case "auto" | "offline":
+            case "auto" | "local" | "offline":
                 return ""
 
     @property

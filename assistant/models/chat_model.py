@@ -23,6 +23,7 @@ from assistant.models.known_providers import (
     OPENAI_URL,
     NativeName,
 )
+from assistant.models.local.file_model import open_model_file
 from assistant.models.native_making import make_native
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
 from assistant.models.provider_choice import is_openai, provider_at, provider_with_key
@@ -52,7 +53,7 @@ __all__ = [
     "window_told_by",
 ]
 
-ProviderName = Literal["dashscope", "openai", "offline"] | NativeName
+ProviderName = Literal["dashscope", "openai", "local", "offline"] | NativeName
 
 OFFLINE_WINDOW_TOKENS = 128_000
 # Below this size a model invents finished work and loses facts when it summarises.
@@ -96,7 +97,8 @@ class ChatModel:
     @property
     def title(self) -> str:
         """The model and where it is, as one name."""
-        return f"{self.name} at {self.address}"
+        # A file's model listens somewhere else after each start.
+        return self.name if self.provider == "local" else f"{self.name} at {self.address}"
 
     @property
     def who_answers(self) -> str:
@@ -146,6 +148,8 @@ async def connect_model(settings: Settings, places: Sequence[ServerPlace] = PLAC
             return await _connect_dashscope(settings)
         case "openai":
             return await _connect_openai(settings)
+        case "local":
+            return await _connect_file(settings)
         case "offline":
             return connect_offline(settings, say("models", "offline_chosen"))
         case "auto":
@@ -178,7 +182,7 @@ async def connect_compactor(settings: Settings, chat: ChatModel) -> ChatModel | 
     """The model for summaries and memory: the one set for it, else the chat model; None when it is not fit for it."""
     if not settings.compactor_model or chat.provider == "offline":
         return chat if chat.is_fit_for_summaries else None
-    update = {"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address}
+    update = {"provider": chat.provider, "model": settings.compactor_model, "base_url": chat.address, "model_file": ""}
     named = settings.model_copy(update=update)
     compactor = await connect_model(named)
     if compactor.is_fit_for_summaries:
@@ -205,6 +209,8 @@ def connect_offline(settings: Settings, how: str) -> ChatModel:
 
 
 async def _connect_first(settings: Settings, places: Sequence[ServerPlace]) -> ChatModel:
+    if settings.model_file:
+        return await _connect_file(settings)
     at_address = settings.base_url and not is_openai(settings.base_url)
     if provider := provider_at(settings.base_url) if at_address else provider_with_key(settings):
         return await connect_model(settings.model_copy(update={"provider": provider}))
@@ -227,6 +233,13 @@ async def _connect_native(settings: Settings, provider: NativeName, told: str = 
     known = settings.max_input_length or made.listed.window_tokens
     chosen = settings.model_copy(update={"max_input_length": known})
     return _chat_model(made.model, provider, made.address, made.listed, chosen, how)
+
+
+async def _connect_file(settings: Settings) -> ChatModel:
+    opened = await open_model_file(settings)
+    listed = ListedModel(opened.name, opened.window_tokens)
+    how = say("local_model", "in_file", name=opened.name)
+    return _chat_model(opened.model, "local", opened.address, listed, settings, how)
 
 
 async def _connect_dashscope(settings: Settings) -> ChatModel:

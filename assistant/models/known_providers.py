@@ -75,8 +75,10 @@ class ModelChoice:
     base_url: str = ""
     model: str = ""
     key: str | None = None
+    model_file: str = ""
 
     def changes(self) -> dict[str, str]:
         """The settings that say so, by their field."""
         key = {} if self.key is None else {"api_key": self.key}
-        return {"provider": self.provider, "base_url": self.base_url, "model": self.model, **key}
+        where = {"base_url": self.base_url, "model": self.model, "model_file": self.model_file}
+        return {"provider": self.provider, **where, **key}

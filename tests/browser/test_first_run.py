@@ -21,6 +21,7 @@ from tests.browser.looks import WIDTHS, faults
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply
+from tests.models.small_model import installed_small_model
 
 pytestmark = pytest.mark.browser
 
@@ -53,6 +54,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PALIMPSEST_EMBEDDER", "none")
     monkeypatch.setenv("MEMORY_STORE_BACKEND", "local")
+    # Nothing of what this machine has of models is found.
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
     return tmp_path / "home"
 
 
@@ -94,6 +98,26 @@ def test_the_first_answer_is_four_clicks_away(page: Page, home: Path, provider: 
     assert kept["PALIMPSEST_BASE_URL"] == provider.base_url
     assert kept["PALIMPSEST_MODEL"] == "large-70b"
     assert kept["PALIMPSEST_TOOLS"] == "ask"
+
+
+def test_a_model_in_a_file_answers_without_a_server(
+    serve: Serve, context: BrowserContext, home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home.parent / "models" / "Small.gguf"
+    path.parent.mkdir()
+    path.symlink_to(installed_small_model())
+    monkeypatch.setenv("PALIMPSEST_TOOLS", "off")
+    monkeypatch.setenv("PALIMPSEST_MAX_REPLY_TOKENS", "100")
+    page: Page = request.getfixturevalue("page")
+    page.get_by_text("A file on this machine").click()
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#top .p-chip")).to_have_text("Small", timeout=60_000)
+    kept = dotenv_values(home / ".env")
+    assert (kept["PALIMPSEST_PROVIDER"], kept["PALIMPSEST_MODEL_FILE"]) == ("local", str(path))
+    page.locator("#composer textarea").fill("Say yes.")
+    page.locator("#composer textarea").press("Enter")
+    # So small a model does not always find an end.
+    page.locator("#chat .p-foot, #chat :text('What came is kept')").last.wait_for(timeout=60_000)
 
 
 @leaves_the_page

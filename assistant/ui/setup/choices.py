@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
     from assistant.models.detect import LocalServer
+    from assistant.models.local.gguf_file import GgufFile
 
-Kind = Literal["", "found", "provider", "server", "nobody"]
+Kind = Literal["", "found", "file", "provider", "server", "nobody"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,9 @@ class WhoAnswers:
     fixed_by: str
     model_name: str
     servers: tuple[LocalServer, ...]
+    files: tuple[GgufFile, ...]
     chosen: Kind
+    file: str
     address: str
     model: str
     provider_name: str
@@ -63,15 +66,17 @@ def who_answers(assistant: Assistant, place: str, form: Form | None = None) -> W
     """Who can answer here, and who does, or who was chosen in a form; a key of the form is not among it."""
     told = _who_answers(assistant, place)
     kind, *found = form.said("who").split(" ", 3) if form else [""]
-    if form is None or kind not in ("found", "provider", "server", "nobody"):
+    if form is None or kind not in ("found", "file", "provider", "server", "nobody"):
         return told
     address, model = {
         "found": found[1:],
+        "file": ("", ""),
         "provider": (told.address, form.said("provider-model")),
         "server": (form.said("address"), form.said("server-model")),
         "nobody": ("", ""),
     }[kind]
-    return replace(told, chosen=kind, address=address, model=model, provider_name=form.said("provider"))
+    file = _file_in(form) if kind == "file" else ""
+    return replace(told, chosen=kind, file=file, address=address, model=model, provider_name=form.said("provider"))
 
 
 def _who_answers(assistant: Assistant, place: str) -> WhoAnswers:
@@ -82,6 +87,8 @@ def _who_answers(assistant: Assistant, place: str) -> WhoAnswers:
         fixed_by=own.fixes_model,
         model_name=assistant.model.name,
         servers=own.found,
+        files=own.files,
+        file=settings.model_file,
         chosen=_chosen(settings, provider, own.found),
         address=settings.base_url,
         model=settings.model,
@@ -111,6 +118,8 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
     match kind:
         case "found" if len(found) == 3:
             return ModelChoice("ollama" if found[0] == "ollama" else "openai", *found[1:], key="")
+        case "file" if file := _file_in(form):
+            return ModelChoice("local", key="", model_file=file)
         case "provider":
             known = next((one for one in KNOWN_PROVIDERS if one.name == form.said("provider")), KNOWN_PROVIDERS[0])
             key = form.said("provider-key")
@@ -131,6 +140,11 @@ def model_choice(form: Form, settings: Settings) -> ModelChoice:
             raise SettingsError(say("page_setup", "who"), say("page_setup", "choose_first"))
 
 
+def _file_in(form: Form) -> str:
+    """The path of the chosen file, which may have blanks."""
+    return form.said("who").partition(" ")[2]
+
+
 def _has_key_of(settings: Settings, provider: KnownProvider) -> bool:
     """True where a key of this provider is there already."""
     # OpenAI's key is for OpenAI, and not for the others that speak its protocol.
@@ -141,7 +155,7 @@ def _has_key_of(settings: Settings, provider: KnownProvider) -> bool:
 
 
 def _known(settings: Settings) -> KnownProvider | None:
-    if settings.provider not in ("auto", "openai", "offline"):
+    if settings.provider not in ("auto", "openai", "local", "offline"):
         return next((one for one in KNOWN_PROVIDERS if one.provider == settings.provider), None)
     return next((one for one in KNOWN_PROVIDERS if one.base_url and one.base_url == settings.base_url), None)
 
@@ -149,6 +163,8 @@ def _known(settings: Settings) -> KnownProvider | None:
 def _chosen(settings: Settings, known: KnownProvider | None, found: tuple[LocalServer, ...]) -> Kind:
     if settings.provider == "offline":
         return "nobody"
+    if settings.provider == "local" or settings.model_file:
+        return "file"
     if known:
         return "provider"
     if any(settings.base_url == server.base_url for server in found):

@@ -45,6 +45,12 @@ def settings(**kept: object) -> Settings:
             id="an Ollama that was found is asked in its own protocol",
         ),
         pytest.param(
+            {"who": "file /home/ada/my models/qwen3 8b.gguf"},
+            {},
+            ModelChoice("local", key="", model_file="/home/ada/my models/qwen3 8b.gguf"),
+            id="a file with blanks in its path",
+        ),
+        pytest.param(
             {"who": "server", "address": "http://192.168.1.20:11434"},
             {"provider": "ollama", "base_url": "http://192.168.1.20:11434"},
             ModelChoice("ollama", "http://192.168.1.20:11434", "", None),
@@ -98,6 +104,7 @@ def test_a_form_says_who_answers(fields: dict[str, str], kept: dict[str, object]
     [
         pytest.param({}, {}, id="nothing"),
         pytest.param({"who": "found"}, {}, id="no server"),
+        pytest.param({"who": "file"}, {}, id="no file"),
         pytest.param({"who": "provider", "provider": "OpenAI"}, {}, id="no key"),
         pytest.param(
             {"who": "provider", "provider": "OpenAI"},

@@ -1,0 +1,1 @@
+"""A model from a file on this machine."""
