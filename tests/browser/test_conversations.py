@@ -220,9 +220,11 @@ def test_older_conversations_are_listed_on_demand_and_the_keyboard_goes_on_behin
 
 @pytest.mark.usefixtures("long_list")
 def test_a_jump_goes_to_a_month_and_back_to_the_newest(chat: Chat) -> None:
+    titles(chat).last.scroll_into_view_if_needed()
     chat.page.get_by_label("Jump to a month").select_option("2019-03")
     headings = chat.page.locator("#sessions .p-heading")
     expect(headings.nth(1)).to_have_text("March 2019")
+    expect(headings.nth(1)).to_be_in_viewport()
     # The open one stands over them.
     expect(titles(chat)).to_have_count(51)
     chat.page.get_by_role("button", name="The newest").click()

@@ -211,30 +211,29 @@
     filterSoon();
   };
 
-  /* Where the list grows or goes on, the row beside the button stays in its place, and the keyboard goes on behind it. */
+  /* Where the list grows, the row beside the button stays in place and the keyboard goes on there; a jump is seen from its top. */
   let listPlace = null;
   const SESSION = `${TOKEN}-do--open-session--`;
   const listedRows = () => [...document.querySelectorAll("#sessions li .p-session")];
   const namesOf = (rows) => rows.map((row) => classStarting(row, SESSION));
   const noteListPlace = (action) => {
-    listPlace = null;
-    const isNewer = action === "list-newer";
-    const isOlder = action === "list-older";
-    if (!isNewer && !isOlder) return;
     const rows = listedRows();
     const others = rows.filter((row) => !row.classList.contains("p-selected"));
-    const row = isNewer ? others[0] : others.at(-1);
-    if (!row) return;
-    listPlace = { name: classStarting(row, SESSION), top: row.getBoundingClientRect().top, before: namesOf(rows).join() };
+    const stays = action === "list-older" ? others.at(-1) : action === "list-newer" ? others[0] : null;
+    const isJump = action === "list-from" || action === "list-newest";
+    listPlace = stays || isJump ? { before: namesOf(rows).join() } : null;
+    if (stays) Object.assign(listPlace, { name: classStarting(stays, SESSION), top: stays.getBoundingClientRect().top });
   };
   const keepListPlace = () => {
     const rows = listPlace ? listedRows() : [];
     if (!listPlace || namesOf(rows).join() === listPlace.before) return;
     const { name, top } = listPlace;
     listPlace = null;
+    const panel = document.querySelector("#left");
     const row = rows.find((one) => one.classList.contains(name));
+    if (!name) panel.scrollTop = 0;
     if (!row) return;
-    document.querySelector("#left").scrollTop += row.getBoundingClientRect().top - top;
+    panel.scrollTop += row.getBoundingClientRect().top - top;
     row.focus({ preventScroll: true });
   };
 
