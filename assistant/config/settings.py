@@ -28,7 +28,17 @@ PREFIX = "PALIMPSEST_"
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
 Provider = Literal[
-    "auto", "dashscope", "openai", "anthropic", "ollama", "gemini", "deepseek", "moonshot", "local", "offline"
+    "auto",
+    "dashscope",
+    "openai",
+    "anthropic",
+    "ollama",
+    "gemini",
+    "deepseek",
+    "moonshot",
+    "responses",
+    "local",
+    "offline",
 ]
 Switch = Literal["on", "off"]
 StoreBackend = Literal["auto", "chroma", "chroma-server", "elasticsearch", "local", "pgvector", "qdrant"]
@@ -260,7 +270,7 @@ class Settings(BaseSettings):
         match provider:
             case "dashscope":
                 return self.dashscope_api_key.get_secret_value()
-            case "openai":
+            case "openai" | "responses":
                 return self.openai_api_key.get_secret_value()
             case "anthropic":
                 return self.anthropic_api_key.get_secret_value()

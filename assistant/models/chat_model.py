@@ -26,7 +26,7 @@ from assistant.models.known_providers import (
 from assistant.models.local.file_model import open_model_file
 from assistant.models.native_making import make_native
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
-from assistant.models.provider_choice import is_openai, provider_at, provider_with_key
+from assistant.models.provider_choice import is_openai, needs_responses, provider_at, provider_with_key
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.provider_line import OnRefused, ProviderModel
 from assistant.models.providers.provider_models import DashScopeModel, OpenAICompatibleModel
@@ -261,6 +261,8 @@ async def _connect_openai(settings: Settings, told: str = "") -> ChatModel:
     base_url = settings.base_url or OPENAI_URL
     if not key and is_openai(base_url):
         raise SettingsError("OPENAI_API_KEY", say("models", "no_key_no_server"))
+    if needs_responses(base_url, settings.model):
+        return await _connect_native(settings, "responses", told)
     if settings.model or is_openai(base_url):
         listed = await _ask_about(base_url, key, settings.model or OPENAI_MODEL)
     else:

@@ -12,7 +12,7 @@ DASHSCOPE_MODEL = "qwen-plus"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-5.4"
 
-NativeName = Literal["anthropic", "ollama", "gemini", "deepseek", "moonshot"]
+NativeName = Literal["anthropic", "ollama", "gemini", "deepseek", "moonshot", "responses"]
 """The providers that are asked over a protocol of their own."""
 
 
@@ -44,6 +44,7 @@ NATIVE_PROVIDERS: dict[NativeName, NativeProvider] = {
     "moonshot": NativeProvider(
         "Moonshot", "https://api.moonshot.cn/v1", "kimi-k3", "moonshot_api_key", ("kimi", "moonshot")
     ),
+    "responses": NativeProvider("OpenAI Responses", OPENAI_URL, OPENAI_MODEL, "openai_api_key", ()),
 }
 
 

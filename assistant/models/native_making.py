@@ -66,7 +66,7 @@ def own_address(settings: Settings, provider: NativeName) -> str:
     address = "" if is_foreign else settings.base_url
     if provider == "ollama" and not address and settings.ollama_host:
         return address_of(settings.ollama_host)
-    if provider in ("deepseek", "moonshot"):
+    if provider in ("deepseek", "moonshot", "responses"):
         return address
     return address.removesuffix("/messages").removesuffix("/v1").removesuffix("/v1beta")
 
@@ -104,6 +104,10 @@ def _make(
 
             model = DeepSeekModel if provider == "deepseek" else MoonshotModel
             return model(name, address, key, window_tokens, max_reply_tokens)
+        case "responses":
+            from assistant.models.providers.response_model import ResponseModel  # noqa: PLC0415
+
+            return ResponseModel(name, address, key, window_tokens, max_reply_tokens)
         case "gemini":
             from assistant.models.providers.gemini_model import GeminiModel  # noqa: PLC0415
 

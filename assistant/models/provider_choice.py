@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from assistant.config.settings import Provider, Settings
@@ -9,6 +10,8 @@ from assistant.models.known_providers import NATIVE_PROVIDERS, OPENAI_URL
 
 # Whose models nobody else has; those of the others are at DashScope as well.
 _SOLE = ("openai", "anthropic", "gemini")
+# https://platform.openai.com/docs/models: the largest of each family, and those made for tasks of hours.
+_RESPONSES_ALONE = re.compile(r"-pro(?:-|$)|codex|deep-research|computer-use")
 # Here other servers listen as well.
 _SHARED_HOSTS = ("127.0.0.1",)
 
@@ -18,13 +21,18 @@ def is_openai(base_url: str) -> bool:
     return urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
 
 
+def needs_responses(base_url: str, model: str) -> bool:
+    """True for the models that OpenAI itself offers over its Responses alone."""
+    return is_openai(base_url) and bool(_RESPONSES_ALONE.search(model.lower()))
+
+
 def provider_at(base_url: str) -> Provider:
     """Whose protocol is spoken at an address."""
     host = urlsplit(base_url).hostname
     if base_url.endswith("/anthropic"):
         return "anthropic"
     for native, known in NATIVE_PROVIDERS.items():
-        if host == urlsplit(known.base_url).hostname and host not in _SHARED_HOSTS:
+        if native != "responses" and host == urlsplit(known.base_url).hostname and host not in _SHARED_HOSTS:
             return native
     return "dashscope" if "aliyuncs.com" in base_url or "compatible-mode" in base_url else "openai"
 

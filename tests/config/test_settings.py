@@ -84,7 +84,7 @@ def test_our_own_name_wins_over_the_foreign_one(monkeypatch: pytest.MonkeyPatch)
             "PALIMPSEST_PROVIDER",
             "gpt",
             "PALIMPSEST_PROVIDER: 'gpt' is not possible: Input should be 'auto', 'dashscope', 'openai', 'anthropic', "
-            "'ollama', 'gemini', 'deepseek', 'moonshot', 'local' or 'offline'.",
+            "'ollama', 'gemini', 'deepseek', 'moonshot', 'responses', 'local' or 'offline'.",
         ),
         (
             "PALIMPSEST_TIMEZONE",

@@ -132,6 +132,14 @@ async def test_a_server_without_the_model_that_is_asked_for_is_passed_over():
             id="an address of DeepSeek",
         ),
         pytest.param(
+            {"OPENAI_API_KEY": "sk-x", "model": "gpt-5.4-pro", "max_input_length": 50_000},
+            "responses",
+            "gpt-5.4-pro",
+            "api.openai.com",
+            50_000,
+            id="a model that OpenAI has over its Responses alone",
+        ),
+        pytest.param(
             {"GOOGLE_API_KEY": "sk-x"},
             "gemini",
             "gemini-3.8-flash",
@@ -223,6 +231,7 @@ async def test_dashscope_behind_another_address_is_still_dashscope():
         ({"provider": "openai"}, "OPENAI_API_KEY"),
         ({"provider": "anthropic"}, "ANTHROPIC_API_KEY"),
         ({"provider": "gemini"}, "GEMINI_API_KEY"),
+        ({"provider": "responses"}, "OPENAI_API_KEY"),
         ({"provider": "deepseek"}, "DEEPSEEK_API_KEY"),
         ({"provider": "moonshot"}, "MOONSHOT_API_KEY"),
     ],

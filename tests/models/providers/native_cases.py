@@ -15,12 +15,14 @@ from assistant.models.providers.gemini_model import GeminiModel
 from assistant.models.providers.ollama_model import OllamaModel
 from assistant.models.providers.provider_line import ProviderModel
 from assistant.models.providers.reasoning_models import DeepSeekModel, MoonshotModel
+from assistant.models.providers.response_model import ResponseModel
 from tests.fakes.anthropic_server import AnthropicServer
 from tests.fakes.deepseek_server import DeepSeekServer
 from tests.fakes.gemini_server import GeminiServer
 from tests.fakes.moonshot_server import MoonshotServer
 from tests.fakes.native_server import NativeServer
 from tests.fakes.ollama_server import OllamaServer
+from tests.fakes.responses_server import ResponsesServer
 from tests.fakes.wire import Reply
 
 SCHEMA: dict[str, object] = {
@@ -74,6 +76,7 @@ class NativeCase:
 _NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
 _DEPLETED = "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."
 _SUSPENDED = "Your account is suspended, please check your plan and billing details"
+_NO_QUOTA = "You exceeded your current quota, please check your plan and billing details."
 CASES = (
     NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),
     NativeCase("ollama", OllamaServer, OllamaModel, has_key=False, returns_thoughts=False, reads_cache=False),
@@ -88,6 +91,7 @@ CASES = (
         "exceeded_current_quota_error",
         has_own_library=False,
     ),
+    NativeCase("responses", ResponsesServer, ResponseModel, 429, _NO_QUOTA, "insufficient_quota"),
 )
 
 
