@@ -27,6 +27,7 @@ from agentscope.model import ChatModelBase
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
+from assistant.agent.allowances import Allowances, Decision
 from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.answer_notes import AnswerNoteHook
 from assistant.agent.hooks.calls import CallHook
@@ -42,6 +43,7 @@ from assistant.agent.session_state import SessionState
 from assistant.agent.stream import ReplyTranslator, asked_event, finished_event
 from assistant.agent.tools.approvals import judge
 from assistant.agent.tools.toolkit import AgentTools
+from assistant.config.prompts import render
 from assistant.messages.blocks import (
     Msg,
     TextBlock,
@@ -53,7 +55,7 @@ from assistant.messages.blocks import (
     call_arguments,
     open_calls,
 )
-from assistant.messages.events import ApprovalRequested, Event, ToolFinished
+from assistant.messages.events import AllowanceScope, ApprovalRequested, Event, ToolFinished, ToolOutput
 from assistant.storage.sessions.stream_draft import StreamedWords
 
 AGENT_NAME = "palimpsest"
@@ -85,7 +87,7 @@ class AgentLoop:
         self._pictures = PictureHook(state)
         self._repeated = RepeatedCallHook(state)
         self._agent = build_agent(model, tools.toolkit, state.agent_state, self._hooks())
-        self._translator = ReplyTranslator(self._find_result, self._why_asked)
+        self._translator = ReplyTranslator(self._find_result, self._asked)
 
     def _hooks(self) -> list[MiddlewareBase]:
         """All that happens around a step, in order: before it from the top down, after it from the bottom up."""
@@ -109,7 +111,7 @@ class AgentLoop:
             # To a call: one that brought the same twice is refused before anybody is asked about it.
             self._repeated,
             # After a step: arguments are made readable before all others look. To a call: whether it may run at all.
-            CallHook(self._state, self._tools.rules),
+            CallHook(self._state, self._tools.rules, self._tools.allowances),
             # To a call: caps the result innermost, so that nothing above ever sees the full one.
             ToolResultHook(self._compactor.window.cap, self._tools.known.mask),
         ]
@@ -118,6 +120,11 @@ class AgentLoop:
     def context(self) -> list[Msg]:
         """The messages in the agent's context."""
         return self._state.context
+
+    @property
+    def allowances(self) -> Allowances:
+        """What the person allowed before, in this conversation or always."""
+        return self._tools.allowances
 
     @property
     def translator(self) -> ReplyTranslator:
@@ -136,7 +143,7 @@ class AgentLoop:
         if question and self._recall is not None and (recalled := await self._recall.find(question)):
             self._state.recall(recalled)
             yield recalled
-        self._translator = ReplyTranslator(self._find_result, self._why_asked)
+        self._translator = ReplyTranslator(self._find_result, self._asked)
         async for agent_event in self._agent.reply_stream(confirmation):
             if self._recall is not None and (again := self._recall.take_found_again()):
                 self._state.recall(again)
@@ -146,25 +153,37 @@ class AgentLoop:
             for noted in self._notes.take():
                 yield noted
 
-    async def answer(self, call_id: str, is_allowed: bool) -> AsyncGenerator[Event]:
+    async def answer(self, call_id: str, decision: Decision) -> AsyncGenerator[Event]:
         """The events that follow the person's answer to a parked call; none when no such call is parked."""
         call = next((call for call in self.parked_calls() if call.id == call_id), None)
         if call is None:
             return
         confirmation = UserConfirmResultEvent(
             reply_id=self._agent.state.reply_id,
-            confirm_results=[ConfirmResult(confirmed=is_allowed, tool_call=call)],
+            confirm_results=[ConfirmResult(confirmed=decision.is_allowed, tool_call=call)],
         )
         async for event in self.reply(confirmation=confirmation):
-            yield event
+            match event:
+                case ToolOutput(call_id=told) if told == call_id and not decision.is_allowed:
+                    pass
+                case ToolFinished(call_id=told, state="denied") if told == call_id and not decision.is_allowed:
+                    yield self._denied(call_id, decision.why)
+                case _:
+                    yield event
 
     def parked_calls(self) -> list[ToolCallBlock]:
         """Calls that wait for the person, oldest first."""
         return self._agent.state.get_awaiting_tool_calls(self._agent.name)
 
+    def allow(self, call_id: str, scope: AllowanceScope) -> None:
+        """Allow from now on what a parked call is; raises `PalimpsestError` for what was not offered."""
+        for call in self.parked_calls():
+            if call.id == call_id:
+                self.allowances.allow(call.name, call_arguments(call), scope)
+
     def approvals(self) -> list[ApprovalRequested]:
         """The cards of all parked calls."""
-        return [asked_event(call, self._why_asked(call)) for call in self.parked_calls()]
+        return [self._asked(call) for call in self.parked_calls()]
 
     def close_open_calls(self, output: str, state: ToolResultState) -> list[ToolFinished]:
         """Give every call without a result this one, so that the context is valid for any provider."""
@@ -215,8 +234,17 @@ class AgentLoop:
                     return block
         return None
 
-    def _why_asked(self, call: ToolCallBlock) -> str:
-        return judge(call.name, call_arguments(call), self._tools.rules).reason
+    def _denied(self, call_id: str, why: str) -> ToolFinished:
+        """The denial in the language of the conversation and with the person's words, before the model reads it."""
+        result = self._find_result(call_id)
+        assert result is not None
+        result.output = render("tool_denied", self._state.language, text=why)
+        return finished_event(result)
+
+    def _asked(self, call: ToolCallBlock) -> ApprovalRequested:
+        arguments = call_arguments(call)
+        reason = judge(call.name, arguments, self._tools.rules).reason
+        return asked_event(call, reason, self.allowances.offer(call.name, arguments))
 
 
 def build_agent(

@@ -36,6 +36,7 @@ from assistant.messages.blocks import (
 )
 from assistant.messages.events import FinishReason, Recalled, RecalledLine
 from assistant.messages.hints import without_hints, without_trailing_hints
+from assistant.storage.allowed_calls import Allowance
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rebuild import complete_messages, since_clear
 from assistant.storage.journal.rows import (
@@ -56,6 +57,8 @@ from assistant.storage.workspace import Workspace
 _GUARDS_KEY = "compaction_guards"
 _USAGE_KEY = "provider_usage"
 _GUARDS: TypeAdapter[Guards] = TypeAdapter(Guards)
+_ALLOWED_KEY = "allowed_calls"
+_ALLOWED: TypeAdapter[tuple[Allowance, ...]] = TypeAdapter(tuple[Allowance, ...])
 _LANGUAGE_MESSAGES = 5
 """The newest messages of the person, whose language is that of the conversation."""
 
@@ -159,6 +162,19 @@ class SessionState:
     @usage.setter
     def usage(self, usage: Usage) -> None:
         self.agent_state.middle_context[_USAGE_KEY] = asdict(usage)
+
+    @property
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the person allowed in this conversation, oldest first; none where it cannot be read."""
+        try:
+            return _ALLOWED.validate_python(self.agent_state.middle_context.get(_ALLOWED_KEY, ()))
+        except ValidationError:
+            return ()
+
+    def keep_allowances(self, allowances: Sequence[Allowance]) -> None:
+        """These, and no others, are allowed in this conversation from now on, also after the next start."""
+        self.agent_state.middle_context[_ALLOWED_KEY] = _ALLOWED.dump_python(tuple(allowances), mode="json")
+        self._save(self._current())
 
     def now(self) -> datetime:
         """The time now where the person is."""

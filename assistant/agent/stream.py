@@ -21,6 +21,7 @@ from agentscope.event import (
 )
 from agentscope.types import ReplyFinishedReason
 
+from assistant.agent.allowances import Offer
 from assistant.agent.tools.call_preview import preview
 from assistant.messages.blocks import Msg, ToolCallBlock, ToolResultBlock, ToolResultState, call_arguments, result_text
 from assistant.messages.events import (
@@ -33,6 +34,7 @@ from assistant.messages.events import (
     ToolOutput,
     ToolStarted,
     ToolState,
+    allowed_by,
 )
 from assistant.text.encoding import storable
 
@@ -40,15 +42,15 @@ SHOWN_OUTPUT_MAX_CHARS = 30_000
 """A running tool's output is streamed up to here; the result that follows says what it left out."""
 
 FindResult = Callable[[str], ToolResultBlock | None]
-ExplainAsk = Callable[[ToolCallBlock], str]
+Ask = Callable[[ToolCallBlock], ApprovalRequested]
 
 
 class ReplyTranslator:
     """Turns one reply's events into ours and remembers what was streamed but is not in the context yet."""
 
-    def __init__(self, find_result: FindResult, explain_ask: ExplainAsk) -> None:
+    def __init__(self, find_result: FindResult, ask: Ask) -> None:
         self._find_result = find_result
-        self._explain_ask = explain_ask
+        self._ask = ask
         self._calls: dict[str, tuple[str, list[str]]] = {}
         self._output_chars: dict[str, int] = {}
         self.unsaved_text = ""
@@ -101,7 +103,7 @@ class ReplyTranslator:
                 block = self._find_result(event.tool_call_id)
                 return [finished_event(block)] if block else []
             case RequireUserConfirmEvent():
-                return [asked_event(call, self._explain_ask(call)) for call in event.tool_calls]
+                return [self._ask(call) for call in event.tool_calls]
             case _:
                 pass
         return []
@@ -122,13 +124,16 @@ def finished_event(block: ToolResultBlock) -> ToolFinished:
         output=result_text(block),
         diff=_text_or_none(block.metadata.get("diff")),
         artifact_id=_text_or_none(block.metadata.get("artifact_id")),
+        allowed=allowed_by(block.metadata),
     )
 
 
-def asked_event(call: ToolCallBlock, reason: str) -> ApprovalRequested:
+def asked_event(call: ToolCallBlock, reason: str, offer: Offer) -> ApprovalRequested:
     """The event of a call that waits for the person."""
     shown = storable(preview(call.name, call_arguments(call)))
-    return ApprovalRequested(call.id, call.name, call.input, shown, storable(reason))
+    return ApprovalRequested(
+        call.id, call.name, call.input, shown, storable(reason), offer.scopes, storable(offer.text)
+    )
 
 
 def _state_of(block: ToolResultBlock) -> ToolState:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.agent.allowances import Allowances
 from assistant.agent.compactor import Compactor
 from assistant.agent.hooks.prompt_refresh import PromptSource, SystemPromptHook
 from assistant.agent.hooks.recall import RecallHook, RecallSwitch
@@ -162,7 +163,10 @@ class ConversationFactory:
             outside=self._outside,
         )
         rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
-        return AgentTools(toolkit, rules, self._store.artifacts, self.artifact_reader, self._store.known)
+        store = self._store
+        always = None if is_thrown_away(workspace.root) else store.allowed_calls
+        allowances = Allowances(state, always, rules, store.known, events.emit)
+        return AgentTools(toolkit, rules, store.artifacts, self.artifact_reader, store.known, allowances)
 
     def _tool_backend(self, state: SessionState) -> ToolBackend:
         workspace, notes = state.workspace, self._store.notes

@@ -24,6 +24,7 @@ from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryChange, MemoryLog
 from assistant.memory.notes import Notes
 from assistant.memory.waiting import WaitingLines
+from assistant.storage.allowed_calls import AllowedCalls
 from assistant.storage.artifacts import Artifacts
 from assistant.storage.atomic_io import remove_left_over
 from assistant.storage.journal.journal import Journal
@@ -56,6 +57,7 @@ class Store:
     forget_files: ForgetFiles
     refused_parts: RefusedParts
     token_factors: TokenFactors
+    allowed_calls: AllowedCalls
     known: KnownSecrets
     """What takes the values of keys out of all that this home keeps, sends and shows."""
 
@@ -137,6 +139,7 @@ def open_store(settings: Settings) -> Store:
         forget_files=ForgetFiles(workspace, places, forgotten, clock.now),
         refused_parts=RefusedParts(workspace.refused_parts_path, clock.now),
         token_factors=TokenFactors(workspace.token_factors_path),
+        allowed_calls=AllowedCalls(workspace.allowed_calls_path),
         known=known,
     )
 

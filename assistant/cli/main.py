@@ -36,6 +36,7 @@ from assistant.openclaw import session_commands as openclaw
 from assistant.storage.workspace import Workspace
 
 if TYPE_CHECKING:
+    from assistant.agent.allowances import Decision
     from assistant.assembly.assistant import Assistant
     from assistant.assembly.sample.sample import Pace
     from assistant.config.prompts import Language
@@ -385,9 +386,11 @@ def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
 
 
 async def _once(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    from assistant.agent.allowances import Decision
+
     code = await _print(assistant, conversation, options.once, as_json=options.json)
     while code == AWAITING_APPROVAL and options.yes:
-        code = await _answer_all(conversation, is_allowed=True, as_json=options.json)
+        code = await _answer_all(conversation, Decision(True), as_json=options.json)
     assistant.left.leave(conversation.session_id)
     # Nobody may come back for what a slow model has not written yet.
     await assistant.flushes.finish()
@@ -395,6 +398,8 @@ async def _once(assistant: Assistant, conversation: Conversation, options: argpa
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
+    from assistant.cli.approval_answers import terminal_answer
+
     told = assistant.model.who_answers
     print(say("cli", "terminal_start", who=told))
     while (text := await _input("\n> ")) is not None:
@@ -408,12 +413,8 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
             print(f"— {conversation.title or conversation.session_id}")
         code = await _print_events(conversation, submitted.events, options.json)
         while code == AWAITING_APPROVAL:
-            is_allowed = options.yes or (await _input(say("cli", "allow_once")) or "").strip().lower() in {
-                "y",
-                "yes",
-                "是",
-            }
-            code = await _answer_all(conversation, is_allowed=is_allowed, as_json=options.json)
+            typed = "y" if options.yes else await _input(say("cli", "allow_which")) or ""
+            code = await _answer_all(conversation, terminal_answer(typed), as_json=options.json)
     assistant.left.leave(conversation.session_id)
     return DONE
 
@@ -447,10 +448,12 @@ async def _undo(assistant: Assistant, conversation: Conversation, *, as_json: bo
     return DONE if is_undone else FAILED
 
 
-async def _answer_all(conversation: Conversation, *, is_allowed: bool, as_json: bool) -> int:
+async def _answer_all(conversation: Conversation, decision: Decision, *, as_json: bool) -> int:
+    """Answer every call that waits; one that cannot be allowed for longer is allowed once."""
     events = conversation.follow_until_idle(conversation.next_number)
     for approval in conversation.approvals():
-        conversation.answer(approval.call_id, is_allowed)
+        scope = decision.scope if decision.scope in approval.scopes else None
+        conversation.answer(approval.call_id, decision.is_allowed, scope, decision.why)
     return await _print_events(conversation, events, as_json)
 
 

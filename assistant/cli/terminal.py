@@ -38,9 +38,13 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
             return f"\n· {_short(event.name)} {_short(event.input)}\n"
         case ToolFinished():
             note = say("cli", "full_text_at", artifact_id=event.artifact_id) if event.artifact_id else ""
-            return f"  {event.state}{note}: {_short(event.output)}\n"
+            allowed = (
+                say("cli", f"allowed_{event.allowed.scope}", day=event.allowed.since[:10]) if event.allowed else ""
+            )
+            return f"  {event.state}{allowed}{note}: {_short(event.output)}\n"
         case ApprovalRequested():
-            return f"\n? {_short(event.reason)}\n{_whole(event)}\n"
+            extent = say("cli", "allows_for_longer", extent=_short(event.extent)) if event.scopes else ""
+            return f"\n? {_short(event.reason)}\n{_whole(event)}\n{extent}"
         case ContextCompressed():
             how = say("cli", "by_digest") if event.fallback else ""
             return say(

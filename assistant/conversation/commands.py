@@ -18,6 +18,7 @@ from assistant.memory.forget.forgetter import Forgetter, chosen_items, preview_l
 from assistant.memory.notes import OWNER_WRITER
 from assistant.memory.waiting import WaitingLine
 from assistant.messages.events import ContextCompressed, Notice, TurnStarted
+from assistant.text.visible_text import as_it_runs
 
 _HISTORY_LINES = 20
 _PREVIEW_CHARS = 100
@@ -288,6 +289,33 @@ async def _forget(call: Call) -> Conversation:
     return call.conversation
 
 
+async def _allowed(call: Call) -> Conversation:
+    """Lists what runs without being asked about, or has one asked about again."""
+    allowances = call.conversation.allowances
+    verb, _, allowance_id = call.argument.partition(" ")
+    if verb == "revoke":
+        told = say("commands", "revoked" if allowances.revoke(allowance_id.strip()) else "nothing_revoked")
+    else:
+        lines = [
+            say(
+                "commands",
+                f"allowed_{one.scope}",
+                allowance_id=one.allowance.allowance_id,
+                day=one.allowance.at[:10],
+                what=one.text,
+                command=_on_one_line(one.allowance.extent.command),
+            ).rstrip()
+            for one in allowances.all()
+        ]
+        told = "\n".join([*lines, say("commands", "allowed_how")]) if lines else say("commands", "nothing_allowed")
+    call.conversation.emit(Notice(told, "info"))
+    return call.conversation
+
+
+def _on_one_line(command: str) -> str:
+    return "".join(as_it_runs(command))
+
+
 async def _stop(call: Call) -> Conversation:
     await call.conversation.stop()
     return call.conversation
@@ -349,6 +377,7 @@ _RUN: Mapping[str, Callable[[Call], Awaitable[Conversation]]] = {
     "consolidate": _consolidate,
     "memory": _memory,
     "forget": _forget,
+    "allowed": _allowed,
     "stop": _stop,
     "continue": _continue,
     "retry": _retry,

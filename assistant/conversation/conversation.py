@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from assistant.agent.allowances import Allowances, Decision
 from assistant.agent.attachments.file_reading import GivenFile
 from assistant.agent.compactor import CompactionPreview, Compactor
 from assistant.agent.loop import AgentLoop
@@ -26,6 +27,7 @@ from assistant.conversation.turns import Turns
 from assistant.errors import PalimpsestError
 from assistant.messages.blocks import BlockKey, text_of
 from assistant.messages.events import (
+    AllowanceScope,
     ApprovalRequested,
     Event,
     Notice,
@@ -34,6 +36,7 @@ from assistant.messages.events import (
 )
 from assistant.messages.hints import without_hints
 from assistant.storage.journal.past_events import DatedChange
+from assistant.text.encoding import storable
 
 log = logging.getLogger(__name__)
 
@@ -136,9 +139,14 @@ class Conversation:
             self._state.start_turn(*waiting)
             self._state.keep()
 
-    def answer(self, call_id: str, is_allowed: bool) -> None:
-        """Allow a parked call once, or deny it."""
-        self._submit(Answer(call_id, is_allowed))
+    def answer(self, call_id: str, is_allowed: bool, scope: AllowanceScope | None = None, why: str = "") -> None:
+        """Allow a parked call once, or with a `scope` also from now on; or deny it, with words why for the model."""
+        self._submit(Answer(call_id, Decision(is_allowed, scope, storable(why))))
+
+    @property
+    def allowances(self) -> Allowances:
+        """What the person allowed before, in this conversation or always."""
+        return self._loop.allowances
 
     def continue_turn(self) -> None:
         """Go on after a step limit, an interruption or a crash."""
@@ -323,7 +331,7 @@ class Conversation:
             case Continue():
                 await self._turns.go_on()
             case Answer():
-                await self._turns.answer(job.call_id, job.is_allowed)
+                await self._turns.answer(job.call_id, job.decision)
 
     async def _change_context(self, job: Measure | Clear) -> None:
         match job:

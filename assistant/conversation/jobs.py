@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assistant.agent.allowances import Decision
 from assistant.messages.blocks import Msg
 
 
@@ -19,7 +20,7 @@ class Answer:
     """The person's answer to a parked call."""
 
     call_id: str
-    is_allowed: bool
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)

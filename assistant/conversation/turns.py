@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from assistant.agent.allowances import Decision
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.window import ContextWindow
@@ -116,11 +117,14 @@ class Turns:
         self._loop.start_turn()
         await self._run(self._loop.reply())
 
-    async def answer(self, call_id: str, is_allowed: bool) -> None:
+    async def answer(self, call_id: str, decision: Decision) -> None:
         """Go on with the turn that waited for this answer; nothing happens where no such call is parked."""
         if any(call.id == call_id for call in self._loop.parked_calls()):
+            # What was not offered leaves the call waiting.
+            if decision.scope is not None:
+                self._loop.allow(call_id, decision.scope)
             self._start_again()
-            await self._run(self._loop.answer(call_id, is_allowed))
+            await self._run(self._loop.answer(call_id, decision))
 
     def deny_parked(self, text: str) -> None:
         """Calls that wait for the person are denied by what they say instead."""

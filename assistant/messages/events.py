@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from assistant.messages.attached import AttachedFile
 
@@ -21,8 +21,11 @@ FinishReason = Literal["completed", "interrupted", "max_steps", "output_limit", 
 ToolState = Literal["success", "error", "denied", "interrupted"]
 CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "nothing", "failed", "skipped"]
+AllowanceScope = Literal["conversation", "always"]
 NoticeLevel = Literal["info", "warning"]
 Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
+ALLOWED_KEY = "allowed"
+"""Under this name the metadata of a result say by what its call was allowed before."""
 # What JSON leaves as it is and yet ends a line for some readers.
 _LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -87,8 +90,16 @@ class ToolOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedBy:
+    """What the person had allowed before, so that a call was not asked about: how far it holds, and since when."""
+
+    scope: AllowanceScope
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool ended. `output` is what the model sees; `artifact_id` names the full text on disk if it was shortened."""
+    """A tool ended. `output` is what the model sees, `artifact_id` names its full text; `allowed`: nobody was asked."""
 
     call_id: str
     name: str
@@ -96,18 +107,21 @@ class ToolFinished:
     output: str
     diff: str | None = None
     artifact_id: str | None = None
+    allowed: AllowedBy | None = None
     type: Literal["tool_finished"] = "tool_finished"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """The turn waits for the person: `preview` is the exact command or diff, `reason` why it is asked."""
+    """The turn waits for the person: `preview` is what would run, `extent` what `scopes` beside *once* would allow."""
 
     call_id: str
     name: str
     input: str
     preview: str
     reason: str
+    scopes: tuple[AllowanceScope, ...] = ()
+    extent: str = ""
     type: Literal["approval_requested"] = "approval_requested"
 
 
@@ -280,7 +294,16 @@ Event = (
     | TurnFailed
 )
 
+_ALLOWED_BY: TypeAdapter[AllowedBy | None] = TypeAdapter(AllowedBy | None)
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+
+
+def allowed_by(metadata: Mapping[str, object]) -> AllowedBy | None:
+    """By what the call of this result was allowed before; None where it was not, or the person was asked."""
+    try:
+        return _ALLOWED_BY.validate_python(metadata.get(ALLOWED_KEY))
+    except ValidationError:
+        return None
 
 
 def with_texts_changed(event: Event, change: Callable[[str], str]) -> Event:

@@ -148,6 +148,11 @@ class Workspace:
         return self.root / "memory_pending.json"
 
     @property
+    def allowed_calls_path(self) -> Path:
+        """What the person allowed for longer than one call."""
+        return self.root / "allowed_calls.json"
+
+    @property
     def refused_parts_path(self) -> Path:
         """What servers refused in a request."""
         return self.root / "refused_parts.json"

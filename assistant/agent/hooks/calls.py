@@ -7,18 +7,23 @@ Many servers cut an answer at its limit and do not say so; then the call's own t
 from __future__ import annotations
 
 import json
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Protocol, cast
 
 from agentscope.agent import Agent
 from agentscope.middleware import MiddlewareBase
 from agentscope.permission import PermissionBehavior, PermissionDecision
+from agentscope.tool import ToolResponse
 
+from assistant.agent.allowances import Allowances
 from assistant.agent.hooks.signatures import Inputs, NextDecision, NextStream, Stream
 from assistant.agent.tools.approvals import Rules, judge
 from assistant.agent.tools.tool_paths import with_whole_path
 from assistant.config.prompts import render
 from assistant.config.words import Language, say
 from assistant.messages.blocks import ToolCallBlock, ToolCallState, call_arguments
+from assistant.messages.events import ALLOWED_KEY, AllowedBy
 from assistant.text.encoding import storable
 from assistant.text.json_parsing import MAX_NESTING, is_nested_too_deep
 
@@ -45,9 +50,12 @@ class CallHook(MiddlewareBase):
     rules, as for a sidecar agent that has tools of our own alone, each tool decides by itself.
     """
 
-    def __init__(self, source: LanguageSource, rules: Rules | None) -> None:
+    def __init__(self, source: LanguageSource, rules: Rules | None, allowances: Allowances | None = None) -> None:
+        """`allowances` are what the person allowed before; None where nobody is asked."""
         self._source = source
         self._rules = rules
+        self._allowances = allowances
+        self._allowed_by: dict[str, AllowedBy] = {}
 
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """Takes arguments out of a call that are nested so deep that to parse them would end the turn.
@@ -79,18 +87,35 @@ class CallHook(MiddlewareBase):
     def _judge(self, agent: Agent, input_kwargs: Inputs, rules: Rules) -> PermissionDecision:
         """The judgement of `approvals`; a call that asks is judged again once the person has allowed it.
 
-        Nothing that was allowed is remembered for the next call.
+        Of what was allowed nothing holds for the next call but what the person allowed for longer.
         """
         arguments = with_whole_path(input_kwargs["tool"].name, input_kwargs["tool_input"], rules.start_folder)
         verdict = judge(input_kwargs["tool"].name, arguments, rules)
         if verdict.behavior == "ask":
             _write_out(agent, input_kwargs["tool_call"].id, arguments)
-        if verdict.behavior == "ask" and input_kwargs["tool_call"].state == ToolCallState.ALLOWED:
+        if verdict.behavior == "ask" and self._is_allowed(input_kwargs["tool_call"], arguments):
             return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=say("agent", "allowed"))
         message = verdict.reason
         if verdict.refusal is not None:
             message = render("tool_refused", self._source.language, refusal=verdict.refusal, subject=verdict.subject)
         return PermissionDecision(behavior=_BEHAVIORS[verdict.behavior], message=message, bypass_immune=True)
+
+    async def on_acting(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
+        """The call as it is; the result of one that was allowed before says so."""
+        allowed_by = self._allowed_by.pop(input_kwargs["tool_call"].id, None)
+        async for chunk in next_handler(**input_kwargs):
+            if allowed_by is not None and isinstance(chunk, ToolResponse):
+                # AgentScope does not say what is in it.
+                metadata = cast(dict[str, object], chunk.metadata)  # pyright: ignore[reportUnknownMemberType]
+                yield chunk.model_copy(update={"metadata": {**metadata, ALLOWED_KEY: asdict(allowed_by)}})
+            else:
+                yield chunk
+
+    def _is_allowed(self, call: ToolCallBlock, arguments: Mapping[str, object]) -> bool:
+        if self._allowances is not None and (allowed_by := self._allowances.find(call.name, arguments)):
+            self._allowed_by[call.id] = allowed_by
+            return True
+        return call.state == ToolCallState.ALLOWED
 
 
 def ends_within_text(arguments: str) -> bool:

@@ -89,12 +89,25 @@ def judge(tool: str, arguments: Mapping[str, object], rules: Rules) -> Verdict:
     return Verdict("ask", say("agent", "ask_outside_tool", tool=tool))
 
 
+def resolved_path(name: object, rules: Rules) -> Path | None:
+    """Where a path really leads: made absolute from the start folder, links followed; None for what no file can have.
+
+    `~` is a name like any other: no tool expands it, and a command with one asks.
+    """
+    if not isinstance(name, str) or "\0" in name:
+        return None
+    try:
+        return Path(os.path.realpath(rules.start_folder / name))
+    except UnicodeEncodeError:
+        return None
+
+
 def _deny(refusal: Refusal, subject: str = "") -> Verdict:
     return Verdict("deny", refusal=refusal, subject=subject)
 
 
 def _judge_reading(name: object, rules: Rules) -> Verdict:
-    path = _resolve(name, rules)
+    path = resolved_path(name, rules)
     if path is None:
         return _deny("no_path")
     if _is_secret(path, rules):
@@ -107,7 +120,7 @@ def _judge_reading(name: object, rules: Rules) -> Verdict:
 
 
 def _judge_writing(arguments: Mapping[str, object], name: object, rules: Rules) -> Verdict:
-    path = _resolve(name, rules)
+    path = resolved_path(name, rules)
     if path is None:
         return _deny("no_path")
     if _is_secret(path, rules):
@@ -141,7 +154,7 @@ def _judge_command(command: str, rules: Rules) -> Verdict:
 
 
 def _names_secret(word: CommandWord, rules: Rules) -> bool:
-    path = _resolve(word.text, rules)
+    path = resolved_path(word.text, rules)
     return path is not None and _is_secret(path, rules)
 
 
@@ -150,28 +163,15 @@ def _is_too_large(text: str) -> bool:
 
 
 def _lists_others(word: CommandWord, others: HomesBeside, rules: Rules) -> bool:
-    path = _resolve(word.text, rules) if word.is_listed_deep else None
+    path = resolved_path(word.text, rules) if word.is_listed_deep else None
     return path is not None and others.is_below(path)
 
 
 def _is_readable(word: CommandWord, rules: Rules) -> bool:
-    path = _resolve(word.text, rules)
+    path = resolved_path(word.text, rules)
     if path is None or _is_special(path) or (os.path.isdir(path) and not word.may_be_folder):  # noqa: PTH112
         return False
     return _is_inside(path, rules)
-
-
-def _resolve(name: object, rules: Rules) -> Path | None:
-    """Where a path really leads: made absolute from the start folder, links followed; None for what no file can have.
-
-    `~` is a name like any other: no tool expands it, and a command with one asks.
-    """
-    if not isinstance(name, str) or "\0" in name:
-        return None
-    try:
-        return Path(os.path.realpath(rules.start_folder / name))
-    except UnicodeEncodeError:
-        return None
 
 
 def _is_inside(path: Path, rules: Rules) -> bool:

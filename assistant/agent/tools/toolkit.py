@@ -9,6 +9,7 @@ from typing import cast
 
 from agentscope.tool import ToolBase, Toolkit
 
+from assistant.agent.allowances import Allowances
 from assistant.agent.tools.approvals import Rules
 from assistant.agent.tools.file_tools import make_file_tools
 from assistant.agent.tools.mcp_servers import McpServers
@@ -49,6 +50,8 @@ class AgentTools:
     """The tool that opens the full text of a shortened result."""
     known: KnownSecrets
     """What is taken out of every result."""
+    allowances: Allowances
+    """Which calls that would ask run at once, because the person allowed them before."""
 
 
 class LiveToolkit(Toolkit):

@@ -102,7 +102,7 @@ class Places:
         for path in [*self._saved_messages(), *self._program_logs()]:
             is_log = path.parent == self._workspace.root
             yield from self._lines("program log" if is_log else "saved message", path, touches)
-        for path in self._waiting_files():
+        for path in self._kept_files():
             yield from _json_texts(self._place("memory", path), read_any_text(path), touches)
         for path in self._drafts():
             yield from _json_texts(self._place("context", path), read_any_text(path), touches)
@@ -119,7 +119,7 @@ class Places:
         gone += [self._forget_in_text("tool result", path, passages) for path in self._tool_results()]
         gone += [self._forget_in_text("saved message", path, passages) for path in self._saved_messages()]
         gone += [self._forget_in_json("failed summary", path, passages) for path in self._failed_summaries()]
-        gone += [self._forget_in_json("memory", path, passages) for path in self._waiting_files()]
+        gone += [self._forget_in_json("memory", path, passages) for path in self._kept_files()]
         gone += [self._forget_in_json("context", path, passages) for path in self._drafts()]
         gone += [self._forget_in_text("program log", path, passages) for path in self._program_logs()]
         gone.append(self._rewritten("context", "sessions", passages, self._sessions.rewrite_files))
@@ -160,9 +160,11 @@ class Places:
         folder = self._workspace.files_folder
         return sorted([*folder.glob("message-*.txt"), *folder.glob("attached/*.txt")])
 
-    def _waiting_files(self) -> list[Path]:
-        """Lines for memory that wait for the person."""
-        return [path for path in [self._workspace.waiting_path] if path.exists()]
+    def _kept_files(self) -> list[Path]:
+        """Lines for memory that wait for the person, and calls that the person allowed for longer."""
+        allowed = self._workspace.allowed_calls_path
+        kept = [self._workspace.waiting_path, allowed, allowed.with_name(f"{allowed.name}.damaged")]
+        return [path for path in kept if path.exists()]
 
     def _drafts(self) -> list[Path]:
         """What was streamed when the program was killed."""

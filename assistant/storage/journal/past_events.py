@@ -36,6 +36,7 @@ from assistant.messages.events import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    allowed_by,
 )
 from assistant.storage.artifacts import ARTIFACT_ID_KEY
 from assistant.storage.journal.rebuild import NEWEST, standing_ids, undone_ids
@@ -236,4 +237,5 @@ def _finished(block: ToolResultBlock) -> ToolFinished:
         output=result_text(block),
         diff=diff if isinstance(diff, str) else None,
         artifact_id=artifact_id if isinstance(artifact_id, str) else None,
+        allowed=allowed_by(block.metadata),
     )
