@@ -35,7 +35,7 @@ from assistant.messages.blocks import (
     text_of,
 )
 from assistant.messages.events import FinishReason, Recalled, RecalledLine
-from assistant.messages.hints import without_hints, without_trailing_hints
+from assistant.messages.hints import without_hints, without_recalled, without_trailing_hints
 from assistant.storage.allowed_calls import Allowance
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rebuild import complete_messages, since_clear
@@ -231,6 +231,11 @@ class SessionState:
         self.journal.append([row])
         self._refused_marks = self.refused_marks() | set(row.sentence_marks)
         self.agent_state.context = without_hints(self.context, self.prefix.hints_with(row.sentence_marks))
+        self._save(self._current())
+
+    def leave_recalled(self) -> None:
+        """What was recalled leaves the context, for some of it is not to be had any more."""
+        self.agent_state.context = without_recalled(self.context)
         self._save(self._current())
 
     def refused_marks(self) -> frozenset[str]:

@@ -102,7 +102,7 @@ class Assistant:
         )
         self.consolidator = Consolidator(home.store.workspace, home.store.admission, home.store.clock.now)
         self.forgetter = make_forgetter(home.store, home.index, self._end_all)
-        self.trash = make_trash(home.store, home.index, self._stop_flushes)
+        self.trash = make_trash(home.store, home.index, self._stop_flushes, self.conversations.all_open)
         self.notes.on_change.append(in_this_loop(self._emit_change))
         self.store.admission.on_wait.append(self._emit_waiting)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.assembly.known_keys import KeySource
 from assistant.config.clock import Clock
 from assistant.config.settings import Settings
+from assistant.conversation.conversation import Conversation
 from assistant.conversation.trash import Trash
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.index.dialog import read_dialog
@@ -175,15 +176,23 @@ def make_forgetter(store: Store, index: MemoryIndex, end_all: Callable[[], Await
     return Forgetter(places=store.places, files=store.forget_files, sessions=store.sessions, index=index, stop=end_all)
 
 
-def make_trash(store: Store, index: MemoryIndex, stop: Callable[[set[str]], Awaitable[None]]) -> Trash:
-    """What empties the trash of a home that this process owns; `stop` ends what is written from conversations in it."""
+def make_trash(
+    store: Store,
+    index: MemoryIndex,
+    stop: Callable[[set[str]], Awaitable[None]],
+    all_open: Callable[[], Sequence[Conversation]] = tuple,
+) -> Trash:
+    """What empties the trash of a home that this process owns.
+
+    `stop` ends what is written from conversations in it; `all_open` says which conversations are open.
+    """
     return Trash(
         workspace=store.workspace,
         sessions=store.sessions,
         journal=store.journal,
-        artifacts=store.artifacts,
         index=index,
         stop=stop,
+        all_open=all_open,
     )
 
 

@@ -281,6 +281,10 @@ class Conversation:
         self._state.refuse_recall(line)
         self.emit(RecallRefused(line.mark))
 
+    def leave_recalled(self) -> None:
+        """Take what was recalled out of the context; the next turn looks for it again."""
+        self._state.leave_recalled()
+
     def clear(self) -> None:
         """Empty the context; the journal keeps every word."""
         self._submit(Clear())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from assistant.compaction.record import CompactionRecord
 from assistant.config.words import say
+from assistant.conversation.conversation import Conversation
 from assistant.errors import IndexingError, WorkspaceError
 from assistant.index.memory_index import MemoryIndex
 from assistant.messages.attached_blocks import picture_name
@@ -47,17 +48,18 @@ class Trash:
         workspace: Workspace,
         sessions: Sessions,
         journal: Journal,
-        artifacts: Artifacts,
         index: MemoryIndex,
         stop: Callable[[set[str]], Awaitable[None]],
+        all_open: Callable[[], Sequence[Conversation]],
     ) -> None:
-        """`stop` ends what is still being written to memory from these conversations."""
+        """`stop` ends what is still being written to memory from these conversations; `all_open` are those open now."""
         self._workspace = workspace
         self._sessions = sessions
         self._journal = journal
-        self._artifacts = artifacts
+        self._artifacts = Artifacts(workspace)
         self._index = index
         self._stop = stop
+        self._all_open = all_open
         self._lock = asyncio.Lock()
 
     @property
@@ -68,7 +70,9 @@ class Trash:
     async def empty(self) -> EmptiedTrash:
         """Take every conversation in the trash out of files, journal and index. A kill half-way: call it again."""
         async with self._lock:
-            await self._stop({summary.session_id for summary in self._sessions.trashed()})
+            session_ids = {summary.session_id for summary in self._sessions.trashed()}
+            await self._stop(session_ids)
+            await self._remove_hints(session_ids)
             gone = await asyncio.to_thread(self._sessions.empty_trash, self._remove_rest)
             if not gone:
                 return EmptiedTrash(0)
@@ -77,6 +81,14 @@ class Trash:
             except IndexingError as error:
                 return EmptiedTrash(len(gone), (say("conversation", "trash_index", reason=error),))
             return EmptiedTrash(len(gone))
+
+    async def _remove_hints(self, session_ids: set[str]) -> None:
+        """What was recalled from these into others leaves them, while the journal still says into which."""
+        quoting = await asyncio.to_thread(self._journal.quoting, session_ids)
+        await asyncio.to_thread(self._sessions.remove_hints, quoting)
+        for conversation in self._all_open():
+            if conversation.session_id in quoting:
+                conversation.leave_recalled()
 
     def _remove_rest(self, session_ids: set[str]) -> None:
         """Full tool results, refused summaries and pictures; none is found again once the rows are gone."""

@@ -38,6 +38,11 @@ def without_hints(messages: Sequence[Msg], ids: Collection[str] | None = None) -
     return [kept for message in messages if (kept := _without(message, ids)).content or not message.content]
 
 
+def without_recalled(messages: Sequence[Msg]) -> list[Msg]:
+    """The messages without what was recalled for them."""
+    return without_hints(messages, {hint.id for hint in hints_from(RECALL_SOURCE, messages)})
+
+
 def without_trailing_hints(messages: Sequence[Msg]) -> list[Msg]:
     """The messages without the hints at their end: the question that these belonged to has left."""
     end = len(messages)

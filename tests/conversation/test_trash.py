@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from assistant.assembly.home import open_home
 from assistant.conversation.trash import EmptiedTrash
-from assistant.messages.blocks import AssistantMsg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.blocks import AssistantMsg, HintBlock, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.events import RecalledLine
+from assistant.messages.hints import RECALL_SOURCE
 from assistant.models.scripted import ScriptedModel
-from tests.fakes.home import home_settings, make_trash_of, say, scripted_assistant, text
+from assistant.storage.journal.rows import RecalledRow
+from tests.fakes.home import home_settings, make_trash_of, said_in, say, scripted_assistant, text
+
+AT = "2026-11-30T09:00:00.000+00:00"
 
 GONE_ID = "00000000-0000-4000-8000-00000000000a"
 KEPT_ID = "00000000-0000-4000-8000-00000000000b"
@@ -60,6 +67,37 @@ async def test_no_word_of_a_deleted_conversation_is_left_in_the_home(home: Path)
         "sessions",
         "tool_result",
     }
+
+
+@pytest.mark.parametrize("is_open", [True, False], ids=["open", "closed"])
+async def test_what_was_recalled_from_it_leaves_the_others(home: Path, is_open: bool) -> None:
+    recalled = (
+        RecalledLine("dialog/2026-11-30.jsonl", 3, "You: We go to zanzibar", 0.7, "gone"),
+        RecalledLine("MEMORY.md", 1, "- Trips are in May", 0.4),
+    )
+    async with scripted_assistant(home, ScriptedModel([[text("In May.")]])) as assistant:
+        store = assistant.store
+        for session_id in ("gone", "kept"):
+            session = store.sessions.create(session_id)
+            session.session_id = session_id
+            hint = HintBlock(hint="We go to zanzibar", source=RECALL_SOURCE)
+            asked, answer = UserMsg("user", "Where?"), AssistantMsg("palimpsest", [TextBlock(text="There.")])
+            session.messages = [AssistantMsg("palimpsest", [hint]), asked, answer]
+            store.journal.append_missing(session_id, "owner", session.messages)
+            store.sessions.save(session)
+        store.journal.append([RecalledRow("kept", recalled, AT), RecalledRow("kept", recalled[:1], AT)])
+        if is_open:
+            assistant.conversations.open("kept")
+        store.sessions.trash("gone")
+
+        assert await assistant.trash.empty() == EmptiedTrash(1)
+
+        assert files_with(home, b"zanzibar") == []
+        conversation = assistant.conversations.open("kept")
+        assert said_in(await say(assistant, conversation, "When?")) == "In May."
+        rows = [row for row in store.journal.rows("kept") if isinstance(row, RecalledRow)]
+        assert rows == [RecalledRow("kept", recalled[1:], AT)]
+    assert files_with(home, b"zanzibar") == []
 
 
 async def test_what_was_saved_to_memory_stays(home: Path) -> None:

@@ -34,8 +34,10 @@ from assistant.storage.journal.rows import (
     Row,
     UnwrittenRow,
     line_start,
+    quotes,
     read_row,
     row_line,
+    without_sessions,
     written_key,
     written_text,
 )
@@ -45,6 +47,7 @@ from assistant.text.instant import instant
 from assistant.text.known_secrets import NO_KNOWN_SECRETS, KnownSecrets
 
 _ANY_SESSION = b'{"session_id":"'
+_RECALLED = b'"kind":"recalled"'
 
 _log = logging.getLogger(__name__)
 
@@ -156,8 +159,17 @@ class Journal:
             return self._list.deleted_ids()
 
     def remove_sessions(self, session_ids: set[str]) -> int:
-        """Take every row of these conversations out of the files; returns how many. For emptying the trash."""
-        return self.rewrite(lambda row: None if row.session_id in session_ids else row)
+        """Take every word of these conversations out of the files, those recalled into others too.
+
+        Returns how many rows changed. For emptying the trash.
+        """
+        return self.rewrite(lambda row: without_sessions(row, session_ids))
+
+    def quoting(self, session_ids: set[str]) -> set[str]:
+        """The other conversations into which something of these was recalled."""
+        lines = (line for path in day_files(self._folder) for line in read_lines(path) if _RECALLED in line.content)
+        rows = (row for line in lines if (row := read_row(line.content)))
+        return {row.session_id for row in rows if quotes(row, session_ids)} - session_ids
 
     def rewrite(self, change: Callable[[Row], Row | None]) -> int:
         """Put `change(row)` in place of each row, nothing where it is None; returns how many rows changed.

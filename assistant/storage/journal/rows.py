@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, TypeGuard
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -197,6 +198,21 @@ def read_row(line: bytes) -> Row | None:
         return _ROW.validate_json(line)
     except ValidationError:
         return None
+
+
+def without_sessions(row: Row, session_ids: Collection[str]) -> Row | None:
+    """The row without a word of these conversations, recalled ones too; None where nothing else is in it."""
+    if row.session_id in session_ids:
+        return None
+    if not quotes(row, session_ids):
+        return row
+    lines = tuple(line for line in row.lines if line.session_id not in session_ids)
+    return replace(row, lines=lines) if lines else None
+
+
+def quotes(row: Row, session_ids: Collection[str]) -> TypeGuard[RecalledRow]:
+    """True where something was recalled from one of these conversations into another."""
+    return isinstance(row, RecalledRow) and any(line.session_id in session_ids for line in row.lines)
 
 
 def line_start(session_id: str) -> bytes:

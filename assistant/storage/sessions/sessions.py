@@ -11,7 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from assistant.config.words import say
 from assistant.errors import SessionError, SessionInUseError, SessionNotFoundError, SessionVersionError
+from assistant.messages.hints import without_recalled
 from assistant.storage.atomic_io import replace_file, sync_folder
 from assistant.storage.garbage import without_collection
 from assistant.storage.journal.day_parts import JournalSession
@@ -197,6 +198,18 @@ class Sessions:
                 self._move(max(waiting, key=lambda path: path.stat().st_mtime_ns), self._folder)
             self._journal.append([DeletedRow(session_id, self._at(), is_restored=True)])
 
+    def remove_hints(self, session_ids: Collection[str]) -> None:
+        """Take what was recalled out of the files of these conversations, but for those of a newer program."""
+        with self._guard:
+            for name, head in self._heads.all().items():
+                if head.session_id not in session_ids or head.is_newer:
+                    continue
+                path = self._folder / name
+                session = read_session(path)
+                messages = without_recalled(session.messages) if session else []
+                if session and messages != session.messages:
+                    _replace_in_time(path, session_bytes(replace(session, messages=messages)))
+
     def empty_trash(self, remove_rest: Callable[[set[str]], None]) -> set[str]:
         """Remove every deleted conversation for good: its files and its rows. A kill half-way: call it again.
 
@@ -221,11 +234,10 @@ class Sessions:
         """
         with self._guard:
             for path in session_paths(self._folder, self._trash):
-                content, status = path.read_bytes(), path.stat()
+                content = path.read_bytes()
                 new_content = change(content)
                 if new_content != content:
-                    replace_file(path, new_content)
-                    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+                    _replace_in_time(path, new_content)
             self._renamed.clear()
             self._keep_heads()
 
@@ -303,6 +315,13 @@ def session_paths(*folders: Path) -> list[Path]:
     """The session files of these folders, damaged ones too."""
     paths = [path for folder in folders for kind in ("*.json", "*.damaged") for path in folder.glob(kind)]
     return sorted(path for path in paths if path.is_file())
+
+
+def _replace_in_time(path: Path, content: bytes) -> None:
+    """Replace a file that keeps its place in the order of time."""
+    status = path.stat()
+    replace_file(path, content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _summaries(heads: list[SessionHead], known: list[JournalSession]) -> list[SessionSummary]:
