@@ -11,11 +11,11 @@ from assistant.config.words import say
 from assistant.conversation.conversation import Conversation
 from assistant.errors import IndexingError, WorkspaceError
 from assistant.index.memory_index import MemoryIndex
-from assistant.messages.attached_blocks import picture_name
+from assistant.messages.attached_blocks import attached_files, picture_name
 from assistant.storage.artifacts import Artifacts
 from assistant.storage.attachments import Attachments
 from assistant.storage.journal.journal import Journal, artifact_ids_of
-from assistant.storage.journal.rows import BlockRow
+from assistant.storage.journal.rows import BlockRow, QueuedRow
 from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import Workspace
@@ -91,7 +91,7 @@ class Trash:
                 conversation.leave_recalled()
 
     def _remove_rest(self, session_ids: set[str]) -> None:
-        """Full tool results, refused summaries and pictures; none is found again once the rows are gone."""
+        """Full tool results, refused summaries and attached files; none is found again once the rows are gone."""
         compaction_ids: set[str] = set()
         attachments = Attachments(self._workspace)
         for session_id in session_ids:
@@ -99,7 +99,10 @@ class Trash:
             compaction_ids.update(row.compaction_id for row in rows if isinstance(row, CompactionRecord))
             for artifact_id in artifact_ids_of(rows):
                 self._remove_artifact(artifact_id)
-            for name in filter(None, (picture_name(row.block) for row in rows if isinstance(row, BlockRow))):
+            blocks = [row.block for row in rows if isinstance(row, BlockRow | QueuedRow)]
+            for file in attached_files(blocks):
+                attachments.remove(file)
+            for name in filter(None, map(picture_name, blocks)):
                 attachments.remove_picture(name)
         for path in self._workspace.compaction_failures_folder.glob("*.json"):
             if path.stem in compaction_ids or _session_of(read_any_text(path)) in session_ids:

@@ -31,6 +31,8 @@ class AttachedFile:
     shown: ShownPart
     picture: str = ""
     """The name of the copy that a model sees; empty for anything but a picture."""
+    kept_text: str = ""
+    """The path of its text from the home, where that is kept beside it."""
 
 
 def tagged(file: AttachedFile, content: str, mark: str) -> str:
@@ -52,6 +54,7 @@ def file_of(text: str) -> AttachedFile | None:
             tokens=int(values["tokens"]),
             shown=_shown(values["shown"]),
             picture=values.get("picture", ""),
+            kept_text=values.get("kept_text", ""),
         )
     except (KeyError, ValueError):
         return None

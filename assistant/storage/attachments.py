@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import unicodedata
 import uuid
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from assistant.config.words import say
 from assistant.errors import WorkspaceError
+from assistant.messages.attached import AttachedFile
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import Workspace
 
@@ -63,6 +65,24 @@ class Attachments:
         """Delete a picture, if it is there."""
         if _PICTURE_NAME.fullmatch(name):
             (self._workspace.pictures_folder / name).unlink(missing_ok=True)
+
+    def remove(self, file: AttachedFile) -> None:
+        """Delete what is kept of a file; one that was changed since is the person's and stays."""
+        kept = self._kept(file.kept)
+        if kept is not None and kept.stat().st_size != file.size_bytes:
+            return
+        for path in filter(None, (kept, self._kept(file.kept_text))):
+            path.unlink(missing_ok=True)
+
+    def _kept(self, name: str) -> Path | None:
+        """The file of a path from the home; None where no attached file is there. A name may come from anywhere."""
+        path = self._workspace.root / name
+        if path.parent != self._folder or "\\" in name or self._folder.is_symlink():
+            return None
+        try:
+            return path if stat.S_ISREG(path.lstat().st_mode) else None
+        except (OSError, ValueError):
+            return None
 
     def keep_text(self, name: str, text: str) -> str:
         """Write a text into the home under a name, or that name with a number; the path from the home."""

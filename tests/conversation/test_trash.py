@@ -9,11 +9,22 @@ import pytest
 
 from assistant.assembly.home import open_home
 from assistant.conversation.trash import EmptiedTrash
-from assistant.messages.blocks import AssistantMsg, HintBlock, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.attached import AttachedFile
+from assistant.messages.attached_blocks import attached_picture, attached_text
+from assistant.messages.blocks import (
+    AssistantMsg,
+    DataBlock,
+    HintBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UserMsg,
+)
 from assistant.messages.events import RecalledLine
 from assistant.messages.hints import RECALL_SOURCE
 from assistant.models.scripted import ScriptedModel
-from assistant.storage.journal.rows import RecalledRow
+from assistant.storage.attachments import Attachments
+from assistant.storage.journal.rows import QueuedRow, RecalledRow
 from tests.fakes.home import home_settings, make_trash_of, said_in, say, scripted_assistant, text
 
 AT = "2026-11-30T09:00:00.000+00:00"
@@ -97,6 +108,30 @@ async def test_what_was_recalled_from_it_leaves_the_others(home: Path, is_open: 
         assert said_in(await say(assistant, conversation, "When?")) == "In May."
         rows = [row for row in store.journal.rows("kept") if isinstance(row, RecalledRow)]
         assert rows == [RecalledRow("kept", recalled[1:], AT)]
+    assert files_with(home, b"zanzibar") == []
+
+
+async def test_what_was_attached_to_it_leaves_the_home(home: Path) -> None:
+    async with open_home(home_settings(home)) as opened:
+        store = opened.store
+        attachments = Attachments(store.workspace)
+        source = home / "source"
+        source.write_bytes(b"zanzibar")
+        sent, waiting = UserMsg("user", "Look"), UserMsg("user", "And here")
+        for message in (sent, waiting):
+            name = attachments.keep_picture(b"zanzibar", "image/png")
+            kept = attachments.keep("map.png", source)
+            text_of_it = attachments.keep_text("map.png.txt", "zanzibar")
+            file = AttachedFile("map.png", kept, 8, 2_000, "picture", name, text_of_it)
+            message.content = [attached_text(file, "A map."), attached_picture(name, "image/png")]
+        source.unlink()
+        store.journal.append_missing("gone", "owner", [sent])
+        queued = [block for block in waiting.content if isinstance(block, TextBlock | DataBlock)]
+        store.journal.append([QueuedRow("gone", waiting.id, "user", block, AT, AT) for block in queued])
+        store.sessions.trash("gone")
+        assert len(files_with(home, b"zanzibar")) == 6
+
+        assert await make_trash_of(opened).empty() == EmptiedTrash(1)
     assert files_with(home, b"zanzibar") == []
 
 

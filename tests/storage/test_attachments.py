@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.errors import WorkspaceError
+from assistant.messages.attached import AttachedFile
 from assistant.storage.attachments import MAX_NAME_CHARS, Attachments, picture_type, safe_name
 from assistant.storage.workspace import Workspace
 
@@ -70,3 +71,33 @@ def test_a_picture_is_found_by_its_name_and_by_no_path(workspace: Workspace) -> 
         assert attachments.picture(other) is None
     attachments.remove_picture(name)
     assert attachments.picture(name) is None
+
+
+@pytest.mark.parametrize(
+    ("kept", "kept_text", "size_bytes", "left"),
+    [
+        ("files/attached/a.pdf", "files/attached/a.pdf.txt", 3, ["mine.txt"]),
+        ("files/attached/gone.pdf", "files/attached/a.pdf.txt", 3, ["a.pdf", "mine.txt"]),
+        ("files/attached/a.pdf", "files/attached/a.pdf.txt", 4, ["a.pdf", "a.pdf.txt", "mine.txt"]),
+        ("files/mine.txt", "SOUL.md", 3, ["a.pdf", "a.pdf.txt", "mine.txt"]),
+        ("files/attached/../mine.txt", "files/attached/..", 3, ["a.pdf", "a.pdf.txt", "mine.txt"]),
+        ("/etc/hostname", "", 3, ["a.pdf", "a.pdf.txt", "mine.txt"]),
+        ("files/attached/a\0", f"files/attached/{'x' * 5_000}", 3, ["a.pdf", "a.pdf.txt", "mine.txt"]),
+    ],
+    ids=["as it came", "no more there", "changed since", "elsewhere", "a way out", "a whole path", "no name at all"],
+)
+def test_what_is_kept_of_a_file_is_removed_and_nothing_else(
+    workspace: Workspace, kept: str, kept_text: str, size_bytes: int, left: list[str]
+) -> None:
+    folder = workspace.files_folder / "attached"
+    folder.mkdir()
+    for path in (
+        folder / "a.pdf",
+        folder / "a.pdf.txt",
+        workspace.files_folder / "mine.txt",
+        workspace.root / "SOUL.md",
+    ):
+        path.write_text("abc", "utf-8")
+    Attachments(workspace).remove(AttachedFile("a.pdf", kept, size_bytes, 1, "whole", kept_text=kept_text))
+    assert sorted(path.name for path in workspace.files_folder.rglob("*.*")) == left
+    assert (workspace.root / "SOUL.md").exists()

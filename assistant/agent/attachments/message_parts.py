@@ -10,7 +10,7 @@ from assistant.agent.attachments.file_reading import GivenFile, PictureCopy
 from assistant.compaction.shorten.outline import outline_of
 from assistant.config.prompts import render
 from assistant.config.words import Language
-from assistant.messages.attached import IMAGE_TOKENS, AttachedFile, ShownPart
+from assistant.messages.attached import IMAGE_TOKENS, AttachedFile
 from assistant.messages.attached_blocks import attached_picture, attached_text
 from assistant.messages.blocks import DataBlock, TextBlock
 from assistant.messages.tokens import TokenCounter
@@ -68,24 +68,22 @@ def _text_part(file: GivenFile, attachments: Attachments, room: MessageRoom, lef
     text = storable(file.text)
     tokens = room.counter.text(text)
     if tokens <= min(left, room.window_tokens // WHOLE_SHARE, MAX_WHOLE_TOKENS):
-        return _block(file, kept, tokens, "whole", render("attached_whole", room.language, text=text))
+        told = AttachedFile(file.name, kept, file.size_bytes, tokens, "whole")
+        return attached_text(told, render("attached_whole", room.language, text=text))
     # The tools read text alone.
-    path = kept if file.kind == "text" else attachments.keep_text(f"{PurePosixPath(kept).name}.txt", text)
+    kept_text = "" if file.kind == "text" else attachments.keep_text(f"{PurePosixPath(kept).name}.txt", text)
     said = render(
         "attached_beginning",
         room.language,
-        path=path,
+        path=kept_text or kept,
         lines=text.count("\n") + 1,
         tokens=tokens,
         outline=outline_of(_numbered(text), OUTLINE_BYTES),
         beginning=text[:BEGINNING_CHARS],
         can_read_files=room.can_read_files,
     )
-    return _block(file, kept, room.counter.text(said), "beginning", said)
-
-
-def _block(file: GivenFile, kept: str, tokens: int, shown: ShownPart, content: str) -> TextBlock:
-    return attached_text(AttachedFile(file.name, kept, file.size_bytes, tokens, shown), content)
+    told = AttachedFile(file.name, kept, file.size_bytes, room.counter.text(said), "beginning", kept_text=kept_text)
+    return attached_text(told, said)
 
 
 def _numbered(text: str) -> str:

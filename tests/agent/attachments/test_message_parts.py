@@ -65,6 +65,6 @@ def test_many_files_together_leave_room_for_the_conversation(tmp_path: Path) -> 
 def test_of_a_large_document_the_text_is_kept_beside_it(tmp_path: Path) -> None:
     (part,) = parts_of(tmp_path, {"book.docx": "# Page 1\n" + "words " * 20_000}, kind="word")
     (file,) = attached_files([part])
-    assert file.kept == "files/attached/book.docx"
+    assert (file.kept, file.kept_text) == ("files/attached/book.docx", "files/attached/book.docx.txt")
     assert 'Read(file_path="files/attached/book.docx.txt"' in part.text
     assert (tmp_path / "home" / "files" / "attached" / "book.docx.txt").read_text("utf-8").startswith("# Page 1\nwords")
