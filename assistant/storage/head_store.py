@@ -70,6 +70,8 @@ class HeadStore(Generic[T]):
 
     def keep(self, changed: Mapping[str, KeptFile[T]], gone: Collection[str] = ()) -> None:
         """Put these in place of what is kept of these files, and let go of those that are gone."""
+        if not changed and not gone:
+            return
         rows = [(self._folder, name, *kept.sign, self._text(kept.value)) for name, kept in changed.items()]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
