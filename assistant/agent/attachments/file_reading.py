@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.agent.attachments.file_kinds import HEAD_BYTES, FileKind, kind_of
 from assistant.agent.readers.process import read_apart
 from assistant.config.words import say
 from assistant.errors import AttachmentError
 from assistant.text.encoding import decode_text
+from assistant.text.file_kinds import HEAD_BYTES, FileKind, kind_of
 from assistant.text.json_values import is_list, is_object
 
 

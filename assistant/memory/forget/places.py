@@ -16,6 +16,7 @@ from typing import Literal
 from assistant.errors import ConflictError, WorkspaceError
 from assistant.memory.log import MemoryLog
 from assistant.memory.notes import FORGET_WRITER, Notes
+from assistant.messages.attached import file_of
 from assistant.storage.atomic_io import hold_lock, left_over_files, replace_file
 from assistant.storage.journal.files import files_with_rows, read_lines
 from assistant.storage.journal.journal import Journal, rewrite_lines
@@ -23,6 +24,7 @@ from assistant.storage.sessions.sessions import Sessions, session_paths
 from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import decode_text, encode
+from assistant.text.file_kinds import FileKind, kind_of_file
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_texts import map_texts, texts_of
 from assistant.text.json_values import is_object
@@ -38,6 +40,7 @@ PlaceKind = Literal[
     "tool result",
     "failed summary",
     "saved message",
+    "attached document",
     "program log",
 ]
 
@@ -85,7 +88,17 @@ class Places:
         self._notes = notes
 
     def texts(self, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
-        """Every text that `touches` says yes to, memory files first; none has a passage over two of them."""
+        """Every text that `touches` says yes to, memory files first; none has a passage over two of them.
+
+        What was read out of an attached document comes a second time, for the document that is no text itself.
+        """
+        documents = self._documents()
+        for placed in self._texts(touches):
+            yield placed
+            if (name := _document_name(placed)) in documents:
+                yield PlacedText(ForgetPlace("attached document", name), placed.text)
+
+    def _texts(self, touches: Callable[[str], bool]) -> Iterator[PlacedText]:
         for path in self._memory_files():
             yield from self._lines("memory", path, touches)
         yield from self._json_lines(self._workspace.memory_log_path, lambda value: "memory log", touches)
@@ -110,9 +123,11 @@ class Places:
     def forget(self, passages: PassageSet) -> list[Gone]:
         """Take the passages out of every place; what went where. Killed in the middle, it can be done again.
 
-        Memory files come before their log, which takes the change up, and all that is read from the journal before it.
+        Documents come before the texts that were read out of them, memory files before their log, which takes the
+        change up, and all that is read from the journal before it.
         """
-        gone = [self._forget_in_memory(path, passages) for path in self._memory_files()]
+        gone = self._forget_documents(passages) if self._documents() else []
+        gone += [self._forget_in_memory(path, passages) for path in self._memory_files()]
         gone.append(self._rewritten("memory log", "memory_log.jsonl", passages, self._memory_log.rewrite_lines))
         for path in self._log_copies():
             gone.append(self._rewritten("memory log", path.name, passages, partial(rewrite_lines, path)))
@@ -156,9 +171,18 @@ class Places:
         return sorted(self._workspace.compaction_failures_folder.glob("*.json"))
 
     def _saved_messages(self) -> list[Path]:
-        """Texts that were pasted or too long for a message; all else in files/ is the owner's."""
-        folder = self._workspace.files_folder
-        return sorted([*folder.glob("message-*.txt"), *folder.glob("attached/*.txt")])
+        """Texts that were attached, pasted or too long for a message; all else in files/ is the owner's."""
+        texts = [path for path, kind in self._attached() if kind == "text"]
+        return sorted([*self._workspace.files_folder.glob("message-*.txt"), *texts])
+
+    def _documents(self) -> set[str]:
+        """The attached files that are no text."""
+        return {self._place("attached document", path).name for path, kind in self._attached() if kind != "text"}
+
+    def _attached(self) -> list[tuple[Path, FileKind]]:
+        folder = self._workspace.files_folder / "attached"
+        paths = [path for path in folder.glob("[!.]*") if path.is_file() and not path.is_symlink()]
+        return [] if folder.is_symlink() else [(path, kind_of_file(path)) for path in paths]
 
     def _kept_files(self) -> list[Path]:
         """Lines for memory that wait for the person, and calls that the person allowed for longer."""
@@ -195,6 +219,14 @@ class Places:
             # Of the head only the title is prose.
             if not isinstance(part, str) or name in _SESSION_KINDS:
                 yield from (PlacedText(place, inner) for inner in texts_of(part) if touches(inner))
+
+    def _forget_documents(self, passages: PassageSet) -> list[Gone]:
+        """A document cannot be rewritten, so it goes as a whole; what was read out of it stays, with the marks."""
+        texts = (placed for placed in self.texts(passages.touches) if placed.place.kind == "attached document")
+        names = {placed.place.name for placed in texts if any(map(passages.holds, passages_of(placed.text)))}
+        for name in names:
+            (self._workspace.root / name).unlink(missing_ok=True)
+        return [Gone("attached document", name, 1) for name in sorted(names)]
 
     def _forget_in_memory(self, path: Path, passages: PassageSet) -> Gone:
         name = self._place("memory", path).name
@@ -278,6 +310,12 @@ class _Eraser:
         held = sum(self._passages.holds(passage) for passage in passages_of(text))
         self.count += held
         return {**value, "original": None} if held else value
+
+
+def _document_name(placed: PlacedText) -> str:
+    """The attached file that a text may have been read out of, as a path from the home."""
+    file = file_of(placed.text)
+    return file.kept if file else placed.place.name.removesuffix(".txt")
 
 
 def _journal_kind(row: object) -> PlaceKind:

@@ -32,6 +32,7 @@ PLACE_KINDS: tuple[PlaceKind, ...] = (
     "tool result",
     "failed summary",
     "saved message",
+    "attached document",
     "program log",
 )
 
@@ -121,12 +122,14 @@ def _places(places: Sequence[ForgetPlace]) -> list[str]:
     """Each file once, with its lines or how often; conversations and their contexts by what they are."""
     lines: dict[str, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()
+    documents = sorted({place.name for place in places if place.kind == "attached document"})
     for place in sorted(places, key=lambda place: _rank(place.kind)):
         if place.kind in ("memory", "tool result", "saved message", "program log"):
             lines[place.name].append(place.line)
-        else:
+        elif place.kind != "attached document":
             counts[place_label(place.kind).lower()] += 1
     named = [f"{name}:{', '.join(str(line) for line in sorted(set(found))[:4])}" for name, found in lines.items()]
+    named += [say("page", "document_goes", name=name) for name in documents]
     shown = [*named[:_MAX_PLACES], *(f"{label} × {count}" for label, count in counts.items())]
     return [*shown, say("page", "more_files", count=len(named) - _MAX_PLACES)] if len(named) > _MAX_PLACES else shown
 

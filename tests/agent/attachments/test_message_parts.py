@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant.agent.attachments.file_kinds import FileKind
 from assistant.agent.attachments.file_reading import GivenFile
 from assistant.agent.attachments.message_parts import MessageRoom, message_parts
 from assistant.messages.attached_blocks import attached_files
@@ -12,6 +11,7 @@ from assistant.messages.blocks import TextBlock, block_text
 from assistant.messages.tokens import TokenCounter
 from assistant.storage.attachments import Attachments
 from assistant.storage.workspace import Workspace
+from assistant.text.file_kinds import FileKind
 
 ROOM = MessageRoom(32_000, TokenCounter(), can_read_files=True, language="en")
 

@@ -15,10 +15,12 @@ import pytest
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import PalimpsestError
 from assistant.memory.forget.forgetter import ForgetFiles, ForgetItem, find_passages
-from assistant.memory.forget.places import Gone, Places
+from assistant.memory.forget.places import ForgetPlace, Gone, Places
 from assistant.memory.forgotten import ForgottenLines
 from assistant.memory.log import MemoryLog, Origin
 from assistant.memory.notes import Notes
+from assistant.messages.attached import AttachedFile
+from assistant.messages.attached_blocks import attached_text
 from assistant.messages.blocks import (
     AssistantMsg,
     Msg,
@@ -191,6 +193,29 @@ def test_the_facts_leave_every_place_but_the_owners_own_files(full: Home) -> Non
     assert full.items("555-0142") == ()
     assert not full.workspace.forget_path.exists()
     assert full.forget("555-0142") == []
+
+
+@pytest.mark.parametrize("is_in_message", [True, False], ids=["in the message", "beside the document"])
+def test_what_was_attached_lets_go_of_it(full: Home, is_in_message: bool) -> None:
+    folder = full.workspace.files_folder / "attached"
+    folder.mkdir()
+    (folder / "calls.csv").write_text(f"name,number\n{EN}\nend", "utf-8")
+    (folder / "calls.pdf").write_bytes(b"%PDF-1.7 packed")
+    (folder / "other.pdf").write_bytes(b"%PDF-1.7 packed")
+    file = AttachedFile("calls.pdf", "files/attached/calls.pdf", 15, 1, "whole")
+    block = attached_text(file, f"# Page 1\n{EN}\nMore." if is_in_message else "# Page 1")
+    full.journal.append_missing("talk", "owner", [UserMsg("user", [block])])
+    if not is_in_message:
+        (folder / "calls.pdf.txt").write_text(f"# Page 1\n{EN}\nMore.", "utf-8")
+    assert ForgetPlace("attached document", "files/attached/calls.pdf") in full.items("555-0142")[0].places
+
+    gone = full.forget("555-0142", "138-0013-8000")
+
+    assert Gone("attached document", "files/attached/calls.pdf", 1) in gone
+    assert full.holders() == ["files/own.txt"]
+    left = ["calls.csv", "other.pdf"] if is_in_message else ["calls.csv", "calls.pdf.txt", "other.pdf"]
+    assert sorted(path.name for path in folder.glob("[!.]*")) == left
+    assert (folder / "calls.csv").read_text("utf-8") == "name,number\n⟦forgotten⟧\nend"
 
 
 def test_only_the_sentence_goes_and_the_message_stays_readable(full: Home) -> None:

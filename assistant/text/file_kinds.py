@@ -1,7 +1,8 @@
-"""What a file is, by its first bytes: a name says what somebody called it (pure)."""
+"""What a file is, by its first bytes: a name says what somebody called it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from assistant.text.encoding import decode_text
@@ -63,6 +64,12 @@ def kind_of(name: str, head: bytes) -> FileKind:
         if head.startswith(signature) and (signature not in _SHORT or b"\0" in head):
             return kind
     return "text" if _is_text(head) else "binary"
+
+
+def kind_of_file(path: Path) -> FileKind:
+    """The kind of a file on disk, by its name and its first bytes."""
+    with path.open("rb") as file:
+        return kind_of(path.name, file.read(HEAD_BYTES))
 
 
 def _is_text(head: bytes) -> bool:

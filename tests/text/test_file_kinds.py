@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.agent.attachments.file_kinds import FileKind, kind_of
+from assistant.text.file_kinds import FileKind, kind_of
 
 
 @pytest.mark.parametrize(
