@@ -22,7 +22,7 @@ from assistant.config.own_process import forbid_inspection
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings, hide_keys, load_settings, set_language
 from assistant.config.words import say, speak
-from assistant.errors import PalimpsestError, SessionNotFoundError, WrongUseError
+from assistant.errors import AttachmentError, PalimpsestError, SessionNotFoundError, WrongUseError
 from assistant.messages.events import (
     ApprovalRequested,
     CompactionUndone,
@@ -37,6 +37,7 @@ from assistant.storage.workspace import Workspace
 
 if TYPE_CHECKING:
     from assistant.agent.allowances import Decision
+    from assistant.agent.attachments.file_reading import GivenFile
     from assistant.assembly.assistant import Assistant
     from assistant.assembly.sample.sample import Pace
     from assistant.config.prompts import Language
@@ -109,6 +110,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     chat = commands.add_parser("chat", parents=[common], help=say("cli", "help_chat"))
     chat.add_argument("--once", metavar="TEXT", help=say("cli", "help_once"))
+    chat.add_argument(
+        "--attach", metavar="FILE", type=Path, action="append", default=[], help=say("cli", "help_attach")
+    )
     chat.add_argument("--session", metavar="ID", help=say("cli", "help_session"))
     chat.add_argument("--json", action="store_true", help=say("cli", "help_json_events"))
     chat.add_argument("--yes", action="store_true", help=say("cli", "help_yes_calls"))
@@ -358,6 +362,8 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
         await _play_sample(settings, language, READING_PACE, as_json=options.json)
 
     # What only a model can do fails without one; a person who talks has conversations, memory and search meanwhile.
+    if options.command == "chat" and options.attach and options.once is None:
+        raise WrongUseError(say("cli", "attach_needs_once"))
     needs_model = options.command == "compact" or (options.command == "chat" and options.once is not None)
     connect = connect_model if needs_model else connect_or_stand_in
     async with open_assistant(settings, connect=connect, may_be_owned=options.command == "chat") as assistant:
@@ -388,13 +394,21 @@ def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
 async def _once(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
     from assistant.agent.allowances import Decision
 
-    code = await _print(assistant, conversation, options.once, as_json=options.json)
+    files = [await _attached(assistant, path) for path in options.attach]
+    code = await _print(assistant, conversation, options.once, files, as_json=options.json)
     while code == AWAITING_APPROVAL and options.yes:
         code = await _answer_all(conversation, Decision(True), as_json=options.json)
     assistant.left.leave(conversation.session_id)
     # Nobody may come back for what a slow model has not written yet.
     await assistant.flushes.finish()
     return code
+
+
+async def _attached(assistant: Assistant, path: Path) -> GivenFile:
+    try:
+        return await assistant.read_attached(path.name, path)
+    except OSError as error:
+        raise AttachmentError(say("attachments", "not_opened", name=path, reason=plain_reason(error))) from None
 
 
 async def _talk(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
@@ -428,8 +442,10 @@ def _opened_again(assistant: Assistant, conversation: Conversation) -> Conversat
         return assistant.conversations.create()
 
 
-async def _print(assistant: Assistant, conversation: Conversation, text: str, *, as_json: bool) -> int:
-    submitted = await assistant.submit(conversation, text)
+async def _print(
+    assistant: Assistant, conversation: Conversation, text: str, files: Sequence[GivenFile] = (), *, as_json: bool
+) -> int:
+    submitted = await assistant.submit(conversation, text, files)
     is_question = not text.lstrip().startswith("/")
     return await _print_events(submitted.conversation, submitted.events, as_json, is_question=is_question)
 

@@ -309,3 +309,26 @@ def test_an_undo_with_nothing_to_take_back_fails_with_a_line(
     assert printed.out == ""
     assert printed.err.startswith("palimpsest: ")
     assert len(printed.err.splitlines()) == 1
+
+
+def test_a_file_goes_with_the_message(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    player.replies = [Reply(text="On Friday.")]
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The meeting is on Friday.", "utf-8")
+
+    assert main(["chat", "--once", "When?", "--attach", str(notes)]) == 0
+    assert capsys.readouterr().out == "On Friday.\n"
+    assert "The meeting is on Friday." in player.requests[0].last_user
+
+
+def test_a_file_that_cannot_be_attached_is_named_and_nothing_is_sent(
+    player: SequencePlayer, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    missing = tmp_path / "missing.txt"
+    assert main(["chat", "--once", "When?", "--attach", str(missing)]) == 1
+    assert f"{missing} could not be opened" in capsys.readouterr().err
+    assert main(["chat", "--attach", str(missing)]) == 2
+    assert "--attach gives a file with the message of --once TEXT" in capsys.readouterr().err
+    assert player.requests == []

@@ -15,6 +15,9 @@ from assistant.text.encoding import decode_text
 from assistant.text.file_kinds import HEAD_BYTES, FileKind, kind_of
 from assistant.text.json_values import is_list, is_object
 
+MAX_FILE_BYTES = 25_000_000
+"""Of one attached file."""
+
 
 @dataclass(frozen=True, slots=True)
 class PictureCopy:
@@ -42,6 +45,8 @@ async def read_file(name: str, path: Path, environment: Mapping[str, str]) -> Gi
     `environment` is that of the process which reads anything but plain text.
     """
     size_bytes, head = await asyncio.to_thread(_look_at, path)
+    if size_bytes > MAX_FILE_BYTES:
+        raise AttachmentError(say("attachments", "too_large", name=name, limit=MAX_FILE_BYTES // 1_000_000))
     if not size_bytes:
         raise AttachmentError(say("attachments", "empty", name=name))
     text, picture = "", None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl
 
+from assistant.agent.attachments.file_reading import MAX_FILE_BYTES
 from assistant.config.settings import Settings
 
 TabIn = Literal["nowhere", "query", "path", "body"]
@@ -19,8 +20,6 @@ _FILE = r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*"
 # A conversation, and what the browser's theme switch and the frame of a private Space add to the address.
 _PAGE_QUERY = frozenset({"c", "__theme", "__sign"})
 _MAX_QUERY_CHARS = 4_096
-MAX_FILE_BYTES = 25_000_000
-"""Of one attached file."""
 MAX_GUEST_FILE_BYTES = 5_000_000
 """Of one attached file, where anybody may be a guest."""
 _MAX_QUERY_FIELDS = 8

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from assistant.agent.attachments.file_reading import MAX_FILE_BYTES
 from assistant.ui.server.asgi import AsgiScope
 from assistant.ui.server.bodies import MAX_BODY_BYTES
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
@@ -227,3 +228,30 @@ async def test_a_body_is_refused_by_what_it_says_of_its_length_and_by_its_length
 @pytest.mark.parametrize("header", [{"content_length": "1"}, {"transfer_encoding": "chunked"}], ids=str)
 async def test_who_only_reads_sends_no_body(header: dict[str, str]) -> None:
     assert (await ask(guarded(), "GET", "/", host=HOST, **header))[0] == 413  # type: ignore[arg-type]
+
+
+class TestStreamedBodies:
+    """A file comes in piece by piece, for a tab of its person, and no larger than its route takes."""
+
+    async def attach(self, guard: Guard, tab: str = "a1", person: str = "ada", **headers: str) -> int:
+        """The status of a file in two pieces."""
+        query = f"session_hash={tab}&name=a.txt"
+        asked = ask(guard, "POST", "/attach", [b"one", b"two"], query, host=HOST, x_person=person, **headers)
+        return (await asked)[0]
+
+    async def test_it_is_for_the_tab_of_its_person_alone(self) -> None:
+        guard = guarded(named_person)
+        assert await self.attach(guard) == 404
+        await ask(guard, "GET", "/gradio_api/heartbeat/a1", host=HOST, x_person="ada")
+        assert await self.attach(guard) == 200
+        assert await self.attach(guard, person="bob") == 404
+        assert await self.attach(guard, tab="") == 404
+        assert await self.attach(guard, person="") == 401
+        assert await self.attach(guard, origin="http://evil.example") == 403
+
+    async def test_one_that_says_that_it_is_larger_is_not_read(self) -> None:
+        guard = guarded(named_person)
+        await ask(guard, "GET", "/gradio_api/heartbeat/a1", host=HOST, x_person="ada")
+        assert await self.attach(guard, content_length=str(MAX_FILE_BYTES)) == 200
+        assert await self.attach(guard, content_length=str(MAX_FILE_BYTES + 1)) == 413
+        assert await self.attach(guard, content_length="many") == 413
