@@ -14,7 +14,7 @@ from assistant.ui.page_layout import lay_out
 async def test_the_layout_places_every_component() -> None:
     page = PageComponents()
     with gr.Blocks() as demo:
-        lay_out(page, "")
+        lay_out(page, "", max_file_bytes=1_000)
     assert [name for name, component in vars(page).items() if component._id not in demo.blocks] == []
 
 
