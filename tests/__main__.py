@@ -1,6 +1,6 @@
 """The test command: format, lint, types, tests, in this order; the first that fails ends it.
 
-Tests run on every processor; those in a browser one after the other, for each has a page and a browser to itself.
+Tests run on every processor; those in a browser after the others, each processor with a page and a browser of its own.
 
 `python -m tests --fast` is for while you write: format, lint, and at the same time types and tests of what differs from
 the branch `main`. Types are checked in the changed files and in those that import them. Of the tests come those of the
@@ -26,7 +26,7 @@ CHECKS = (
     ("ruff", "check", "."),
     ("pyright", "--pythonpath", sys.executable),
     ("pytest", "-m", "not browser", "--numprocesses", "logical", "--dist", "worksteal"),
-    ("pytest", "-m", "browser"),
+    ("pytest", "-m", "browser", "--numprocesses", "logical", "--dist", "worksteal"),
 )
 FAST_SECONDS = 20.0
 _TOP = Path(__file__).parent.parent
