@@ -18,7 +18,7 @@ import numpy.typing as npt
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import IndexingError
-from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
+from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace, refuse_other_lengths
 from assistant.index.vectors.store_servers import ANSWER_SECONDS, read_address, store_failure
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class ChromaStore:
 
     def put(self, records: Sequence[VectorRecord]) -> None:
         """Add vectors, in place of those with the same keys."""
+        refuse_other_lengths(records, self._space)
         for start in range(0, len(records), _IN_ONE_CALL):
             batch = records[start : start + _IN_ONE_CALL]
             with _as_indexing_errors():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import LiteralString, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from psycopg.rows import TupleRow
 
 from assistant.config.words import say
 from assistant.errors import IndexingError, StoreAwayError
-from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace
+from assistant.index.vectors.protocol import Neighbour, VectorRecord, VectorSpace, refuse_other_lengths
 from assistant.index.vectors.store_servers import ANSWER_SECONDS
 
 T = TypeVar("T")
@@ -92,6 +92,7 @@ class PgvectorStore:
 
     def put(self, records: Sequence[VectorRecord]) -> None:
         """Add vectors, in place of those with the same keys; all of them or none."""
+        refuse_other_lengths(records, self._space)
         keys, digests = [record.key for record in records], [record.digest for record in records]
         self._run(_PUT, (keys, digests, [_written(record.vector) for record in records]))
 
@@ -116,8 +117,8 @@ class PgvectorStore:
                 self._run("DROP TABLE IF EXISTS {other}", other=name)
 
     def close(self) -> None:
-        """Close the connection."""
-        with self._turn():
+        """Close the connection; one that a server holds which hangs ends with the program."""
+        with suppress(StoreAwayError), self._turn():
             self._hang_up()
 
     def _create(self) -> None:

