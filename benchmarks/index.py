@@ -1,7 +1,7 @@
 """How fast memory search is, how soon a save is found, and what the index costs in disk, memory and idle time.
 
 Run: python -m benchmarks.index [--small | --stores] [--json]. `--small` leaves out the 100,000 chunks, which take
-minutes to make; `--stores` measures a search over 10,000 chunks in every store of vectors, and nothing else.
+minutes to make; `--stores` measures a search over 10,000 chunks in each real store of vectors, and nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from assistant.index.memory_index import IndexSettings, MemoryIndex
 from assistant.index.vectors.embeddings import Embedder, OfflineEmbedder, Vectors, normalised
 from assistant.index.vectors.stores import SERVERS
 from benchmarks.figures import Figure, report
-from tests.index.vectors.sites import RUN_ON, Servers
+from tests.index.vectors.sites import IMITATED, RUN_ON, Servers
 
 SAVES = 40
 SEARCHES = 200
@@ -264,11 +264,13 @@ async def measure(folder: Path, is_small: bool) -> list[Figure]:
 
 
 async def measure_stores(folder: Path) -> list[Figure]:
-    """The same search in every store, each server on this machine."""
+    """The same search in every store that runs for real here, each server on this machine."""
     figures: list[Figure] = []
     servers = Servers()
     try:
         for backend in RUN_ON:
+            if backend in IMITATED:
+                continue
             url = servers.address(backend) if backend in SERVERS else ""
             figures += await measure_search(folder / backend, 10_000, backend, 50 if url else 15, url)
     finally:

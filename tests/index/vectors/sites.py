@@ -33,6 +33,8 @@ RUN_ON: dict[StoreBackend, str] = {
     "elasticsearch": "an imitation of its interface, not an Elasticsearch server",
 }
 """What each store is held to the contract on."""
+IMITATED: frozenset[str] = frozenset({"qdrant", "elasticsearch"} - NAMED_SERVERS.keys())
+"""Those whose speed here says nothing of a real server's."""
 SPACE = VectorSpace("model", 8, 1)
 PASSWORD = "Xyzzy-plugh-42"
 _START_SECONDS = 60
