@@ -13,7 +13,7 @@ from assistant.errors import ModelError, SettingsError
 from assistant.models.failures import as_model_error
 from assistant.models.http_client import client_for
 from assistant.models.known_providers import NATIVE_PROVIDERS, NativeName
-from assistant.models.ollama_server import about_ollama, address_of, first_chat_model
+from assistant.models.ollama_server import address_of, find_ollama, first_chat_model
 from assistant.models.provider_choice import is_openai
 from assistant.models.server_report import ListedModel, is_loopback
 from assistant.models.windows import window_of
@@ -74,9 +74,7 @@ def own_address(settings: Settings, provider: NativeName) -> str:
 async def _ask_ollama(name: str, address: str, key: str) -> ListedModel:
     async with client_for(address, _ASK_SECONDS, key=key) as client:
         try:
-            if name:
-                return await about_ollama(client, address, ListedModel(name))
-            first = await first_chat_model(client, address)
+            named = await find_ollama(client, address, name) if name else await first_chat_model(client, address)
         except httpx.HTTPStatusError as error:
             if error.response.status_code in (401, 403):
                 raise ModelError(say("models", "asks_for_key", base_url=address)) from None
@@ -85,9 +83,9 @@ async def _ask_ollama(name: str, address: str, key: str) -> ListedModel:
             raise as_model_error(error, address, key) from None
         except ValueError:
             raise ModelError(say("models", "no_model_server", base_url=address)) from None
-    if first is None:
-        raise ModelError(say("models", "no_chat_model_yet", base_url=address))
-    return first
+    if named is None:
+        raise ModelError(say("models", "not_pulled" if name else "nothing_pulled", base_url=address, name=name))
+    return named
 
 
 def _make(

@@ -8,7 +8,7 @@ import httpx
 
 from assistant.models.model_list import chat_rows
 from assistant.models.server_report import ListedModel, read_ollama, size_in_name
-from assistant.text.json_values import is_object
+from assistant.text.json_values import is_list, is_object
 
 OLLAMA_PORT = 11434
 LOADED_TOKENS = 16_384
@@ -62,6 +62,18 @@ async def about_ollama(client: httpx.AsyncClient, root: str, model: ListedModel)
         model.disk_bytes,
         sees_pictures=told.sees_pictures,
     )
+
+
+async def find_ollama(client: httpx.AsyncClient, root: str, name: str) -> ListedModel | None:
+    """The model of this name, with its tag or without, whatever it is for; None where it is not there."""
+    response = await client.get(f"{root}/api/tags")
+    response.raise_for_status()
+    body: object = response.json()
+    listed = body.get("models") if is_object(body) else None
+    if not is_list(listed):
+        raise ValueError("not a list of models")
+    row = next((row for row in listed if is_object(row) and row.get("name") in (name, f"{name}:latest")), None)
+    return await about_ollama(client, root, _read_tag(name, row)) if row is not None else None
 
 
 async def first_chat_model(client: httpx.AsyncClient, root: str) -> ListedModel | None:

@@ -106,10 +106,22 @@ async def test_an_ollama_on_this_machine_is_found_with_its_sizes_and_asked_in_it
 async def test_a_server_without_a_chat_model_and_one_that_is_away_are_told() -> None:
     with OllamaServer() as server:
         server.models = ["nomic-embed-text:latest"]
-        with pytest.raises(ModelError, match="has no chat model yet"):
+        with pytest.raises(
+            ModelError, match="has no chat model yet. Download one, for example: palimpsest pull qwen3:8b"
+        ):
             await connect(server)
+        with pytest.raises(ModelError, match="has no llama4:8b. Download it: palimpsest pull llama4:8b"):
+            await connect(server, model="llama4:8b")
     with pytest.raises(ModelUnreachableError, match="Nothing answers"):
         await connect(server)
+
+
+async def test_a_model_that_is_named_is_found_without_its_tag_and_whatever_its_name_looks_like() -> None:
+    with OllamaServer() as server:
+        server.models = ["my-guard-e5:latest"]
+        chat = await connect(server, model="my-guard-e5")
+
+    assert (chat.name, chat.window_tokens) == ("my-guard-e5", 16_384)
 
 
 async def test_a_download_says_how_far_it_is_and_the_model_is_there() -> None:
