@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.approvals import Rules
-from assistant.agent.tools.call_extent import extent_of, extent_text
+from assistant.agent.tools.call_extent import extent_of
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import PalimpsestError, WorkspaceError
@@ -41,15 +41,10 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class ListedAllowance:
-    """An allowance as the person reads it, and how far it holds."""
+    """An allowance, and how far it holds."""
 
     allowance: Allowance
     scope: AllowanceScope
-
-    @property
-    def text(self) -> str:
-        """What it allows; a command stands in `allowance` as it runs."""
-        return extent_text(self.allowance.extent)
 
 
 class Allowances:
@@ -76,7 +71,7 @@ class Allowances:
         if extent is None:
             return Offer()
         scopes: tuple[AllowanceScope, ...] = ("conversation", "always") if self._always else ("conversation",)
-        return Offer(scopes, extent_text(extent))
+        return Offer(scopes, extent.text)
 
     def find(self, tool: str, arguments: Mapping[str, object]) -> AllowedBy | None:
         """By what this call runs without being asked about; None where it asks."""

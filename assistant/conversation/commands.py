@@ -302,7 +302,7 @@ async def _allowed(call: Call) -> Conversation:
                 f"allowed_{one.scope}",
                 allowance_id=one.allowance.allowance_id,
                 day=one.allowance.at[:10],
-                what=one.text,
+                what=one.allowance.extent.text,
                 command=_on_one_line(one.allowance.extent.command),
             ).rstrip()
             for one in allowances.all()

@@ -12,11 +12,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from assistant.config.words import say
 from assistant.storage.atomic_io import hold_lock, replace_text
 from assistant.text.passages import FORGOTTEN_MARK
 
 MAX_KEPT = 500
 """The oldest allowances go where more would be kept; what they allowed asks again."""
+
+SEARCHING_TOOLS = ("Glob", "Grep")
+"""They go down from the folder they are given."""
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +35,14 @@ class Extent:
     tool: str
     folder: str
     command: str = ""
+
+    @property
+    def text(self) -> str:
+        """The extent in words for the person; of a command without its text, which stands beside it."""
+        if self.tool == "Bash":
+            return say("storage", "extent_command", folder=self.folder)
+        key = "extent_search" if self.tool in SEARCHING_TOOLS else "extent_folder"
+        return say("storage", key, tool=self.tool, folder=self.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +117,16 @@ class AllowedCalls:
                 self._write(left)
         return len(left) != len(known)
 
+    @property
+    def damaged_name(self) -> str:
+        """The name of the file where it cannot be read; empty otherwise."""
+        return "" if self._read() else self._path.name
+
     def take_damage(self) -> str | None:
         """The name of the file where it cannot be read and that was not told yet; None otherwise."""
-        if self._read() is not None:
-            self._is_damage_told = False
-            return None
-        was_told, self._is_damage_told = self._is_damage_told, True
-        return None if was_told else self._path.name
+        name = self.damaged_name
+        was_told, self._is_damage_told = self._is_damage_told, bool(name)
+        return None if was_told else name or None
 
     def _read(self) -> _File | None:
         try:

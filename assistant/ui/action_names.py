@@ -6,6 +6,8 @@ from typing import Literal
 
 ChatAction = Literal[
     "allow",
+    "allow-always",
+    "allow-conversation",
     "ask-empty-trash",
     "begin",
     "catch-up",
@@ -41,6 +43,7 @@ ChatAction = Literal[
     "restore-session",
     "save-settings",
     "retry",
+    "revoke-call",
     "send",
     "show",
     "stop",

@@ -34,6 +34,8 @@ async def _test_connection(assistant: Assistant) -> ConnectionReport:
 CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     # A tool call, a turn, a compaction.
     "allow": changing(card_actions.allow),
+    "allow-conversation": changing(card_actions.allow_in_conversation),
+    "allow-always": changing(card_actions.allow_always),
     "deny": changing(card_actions.deny),
     "stop": on_conversation(card_actions.stop),
     "retry": changing(card_actions.retry, at_rest=True),
@@ -82,6 +84,7 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "choose-model": settings_view.choose_model,
     "open-settings": settings_view.open_settings,
     "save-settings": settings_view.save_settings,
+    "revoke-call": settings_view.revoke_call,
     "show": card_actions.show_sample,
     "suggest": card_actions.suggest,
     # The model.

@@ -54,6 +54,12 @@ def moment_label(at: str, now: dt.datetime) -> str:
     return _dated("day_and_hour" if is_this_year else "full_time", moment)
 
 
+def day_text(at: str) -> str:
+    """`30 Nov` from an ISO time; empty when there is none."""
+    moment = parse_time(at)
+    return _dated("day_time", moment) if moment else ""
+
+
 def month_text(day: dt.date) -> str:
     """`November 2026`."""
     return say("page", "month_and_year", month=say("page", f"month_{day.month}"), year=day.year)

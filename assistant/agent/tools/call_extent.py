@@ -12,12 +12,9 @@ from pathlib import Path
 
 from assistant.agent.tools.approvals import Rules, resolved_path
 from assistant.agent.tools.tool_paths import READING_TOOLS, WRITING_TOOLS
-from assistant.config.words import say
-from assistant.storage.allowed_calls import Extent
+from assistant.storage.allowed_calls import SEARCHING_TOOLS, Extent
 from assistant.text.visible_text import as_it_runs, split_for_reading
 
-_SEARCHING_TOOLS = ("Glob", "Grep")
-"""They go down from the folder they are given."""
 _FILE_TOOLS: Mapping[str, str] = {"Read": READING_TOOLS["Read"], **WRITING_TOOLS}
 
 
@@ -25,19 +22,11 @@ def extent_of(tool: str, arguments: Mapping[str, object], rules: Rules) -> Exten
     """What would be allowed with this call; None for a call that is asked about every time."""
     if tool == "Bash":
         return _of_command(arguments.get("command"), rules)
-    if tool in _SEARCHING_TOOLS:
+    if tool in SEARCHING_TOOLS:
         return _of_search(tool, arguments, rules)
     if tool in _FILE_TOOLS:
         return _of_file(tool, arguments.get(_FILE_TOOLS[tool]), rules)
     return None
-
-
-def extent_text(extent: Extent) -> str:
-    """The extent in words for the person; of a command without its text, which stands beside it."""
-    if extent.tool == "Bash":
-        return say("agent", "extent_command", folder=extent.folder)
-    key = "extent_search" if extent.tool in _SEARCHING_TOOLS else "extent_folder"
-    return say("agent", key, tool=extent.tool, folder=extent.folder)
 
 
 def _of_command(command: object, rules: Rules) -> Extent | None:

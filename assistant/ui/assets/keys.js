@@ -83,11 +83,28 @@
     }
   };
 
+  /* An approval that has the focus is answered by a letter. */
+  const ANSWERS = { y: ".p-key-y", c: ".p-key-c", a: ".p-key-a", n: ".p-key-n" };
+  const answered = (event) => {
+    const card = event.target.closest?.(".p-approval");
+    if (!card || event.repeat) return false;
+    const isReason = event.target.matches("input");
+    if (isReason && event.key !== "Enter") return false;
+    const button = isReason ? card.querySelector(ANSWERS.n) : card.querySelector(ANSWERS[event.key] ?? "none");
+    button?.click();
+    return Boolean(button);
+  };
+
   const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable], .cm-editor");
   document.addEventListener(
     "keydown",
     (event) => {
       if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (answered(event)) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        return;
+      }
       if (inMenu(event)) {
         event.preventDefault();
         event.stopImmediatePropagation();

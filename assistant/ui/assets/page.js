@@ -335,14 +335,15 @@
     const target = decode(coded ?? "");
     if (action === "copy") copying = button;
     // What is allowed has been seen: a rest that is closed opens in place of the answer.
-    const rest = action === "allow" && button.closest(".p-approval")?.querySelector("details.p-rest:not([open])");
+    const allows = action === "allow" || action.startsWith("allow-");
+    const rest = allows && button.closest(".p-approval")?.querySelector("details.p-rest:not([open])");
     if (rest) {
       rest.open = true;
       rest.scrollIntoView({ block: "start" });
       return;
     }
     // An answered card goes away with its focus.
-    if (action === "allow" || action === "deny") window.palimpsest.transcript.focusComposer();
+    if (allows || action === "deny") window.palimpsest.transcript.focusComposer();
     send(action, button.classList.contains("p-gathers") ? gathered(button, target) : target);
   });
 

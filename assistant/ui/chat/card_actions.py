@@ -20,6 +20,7 @@ from assistant.ui.chat.compactions_list import PAGE_SIZE, summary_diff_html
 from assistant.ui.chat.context_panel import pin_target
 from assistant.ui.chat.edit_box import draft_of, question_of
 from assistant.ui.chat.entries import Transcript
+from assistant.ui.chat.fold import Answered
 from assistant.ui.chat.full_text_dialog import full_text_html
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.model_panel import model_tab_html
@@ -27,6 +28,7 @@ from assistant.ui.chat.page_updates import listed_compactions, shown_edit_box, s
 from assistant.ui.chat.render import answer_text
 from assistant.ui.chat.transcript_window import Window, place_of_folded
 from assistant.ui.components import PageUpdate
+from assistant.ui.form import read_form
 from assistant.ui.memory.memory_panel import WRITER
 
 if TYPE_CHECKING:
@@ -38,13 +40,24 @@ _SHOW = "/show"
 
 
 def allow(view: LiveView, target: str) -> bool:
-    """Run a call that waits for approval."""
-    return _answer(view, target, is_allowed=True)
+    """Run a call that waits for approval, this once."""
+    return _answer(view, Answered(target, True))
+
+
+def allow_in_conversation(view: LiveView, target: str) -> bool:
+    """Run a call that waits for approval, and such calls in this conversation from now on."""
+    return _answer(view, Answered(target, True, "conversation"))
+
+
+def allow_always(view: LiveView, target: str) -> bool:
+    """Run a call that waits for approval, and such calls from now on."""
+    return _answer(view, Answered(target, True, "always"))
 
 
 def deny(view: LiveView, target: str) -> bool:
-    """Refuse a call that waits for approval."""
-    return _answer(view, target, is_allowed=False)
+    """Refuse a call that waits for approval, with the words that the person gave for it."""
+    form = read_form(target)
+    return _answer(view, Answered(form.target, False, why=form.said("why")))
 
 
 def undo_compaction(view: LiveView, target: str) -> bool:
@@ -221,10 +234,11 @@ async def reconnect(assistant: Assistant) -> None:
     await assistant.reconnect_model()
 
 
-def _answer(view: LiveView, target: str, *, is_allowed: bool) -> bool:
-    if target not in view.transcript.pending_calls:
+def _answer(view: LiveView, answered: Answered) -> bool:
+    request = view.transcript.pending(answered.call_id)
+    if request is None or (answered.scope is not None and answered.scope not in request.scopes):
         return False
-    view.answer(target, is_allowed)
+    view.answer(answered)
     return True
 
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 from assistant.messages.attached import AttachedFile
 from assistant.messages.events import (
+    AllowanceScope,
+    AllowedBy,
     ApprovalRequested,
     ContextCompressed,
     ContextMeasured,
@@ -58,6 +60,7 @@ class ToolRow:
     output: str = ""
     diff: str | None = None
     artifact_id: str | None = None
+    allowed: AllowedBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,12 @@ class WorkEntry:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalEntry:
-    """A call the person decides about."""
+    """A call the person decides about; `scope` is how much longer than once it was allowed, `why` what denied it."""
 
     request: ApprovalRequested
     state: ApprovalState = "pending"
+    scope: AllowanceScope | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,11 @@ class Transcript:
             for entry in self.entries
             if isinstance(entry, ApprovalEntry) and entry.state == "pending"
         )
+
+    def pending(self, call_id: str) -> ApprovalRequested | None:
+        """What was asked about this call, while it waits for the person."""
+        asked = (entry for entry in self.entries if isinstance(entry, ApprovalEntry) and entry.state == "pending")
+        return next((entry.request for entry in asked if entry.request.call_id == call_id), None)
 
     @property
     def compactions(self) -> tuple[ContextCompressed, ...]:

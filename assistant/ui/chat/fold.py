@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from assistant.messages.events import (
+    AllowanceScope,
     ApprovalRequested,
     CompactionUndone,
     ContextCompressed,
@@ -64,6 +65,8 @@ class Answered:
 
     call_id: str
     allow: bool
+    scope: AllowanceScope | None = None
+    why: str = ""
 
 
 def fold_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
@@ -80,8 +83,8 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
             return replace(transcript, is_retried=True)
         case Edited():
             return replace(transcript, edited=event)
-        case Answered(call_id=call_id, allow=allow):
-            return _settle_approval(transcript, call_id, "allowed" if allow else "denied")
+        case Answered():
+            return _settle_approval(transcript, event)
         case TurnStarted():
             return _start_turn(transcript, event)
         case TextDelta(block_id=block_id, text=text):
@@ -265,7 +268,12 @@ def _finish_call(transcript: Transcript, event: ToolFinished) -> Transcript:
         transcript,
         event.call_id,
         lambda row: replace(
-            row, state=event.state, output=event.output, diff=event.diff, artifact_id=event.artifact_id
+            row,
+            state=event.state,
+            output=event.output,
+            diff=event.diff,
+            artifact_id=event.artifact_id,
+            allowed=event.allowed,
         ),
     )
     index = _find_approval(transcript, event.call_id)
@@ -301,16 +309,17 @@ def _request_approval(transcript: Transcript, event: ApprovalRequested) -> Trans
     return _append(transcript, ApprovalEntry(event))
 
 
-def _settle_approval(transcript: Transcript, call_id: str, state: ApprovalState) -> Transcript:
-    index = _find_approval(transcript, call_id)
+def _settle_approval(transcript: Transcript, answered: Answered) -> Transcript:
+    index = _find_approval(transcript, answered.call_id)
     if index is None:
         return transcript
     entry = transcript.entries[index]
     assert isinstance(entry, ApprovalEntry)
-    transcript = _replace_at(transcript, index, replace(entry, state=state))
-    if state != "allowed":
+    state: ApprovalState = "allowed" if answered.allow else "denied"
+    transcript = _replace_at(transcript, index, replace(entry, state=state, scope=answered.scope, why=answered.why))
+    if not answered.allow:
         return transcript
-    return _change_call(transcript, call_id, lambda row: replace(row, state="running"))
+    return _change_call(transcript, answered.call_id, lambda row: replace(row, state="running"))
 
 
 def _add_compaction(transcript: Transcript, event: ContextCompressed) -> Transcript:

@@ -22,6 +22,10 @@ _KEYS = (
     ("Esc", "stop"),
     ("Ctrl K", "search"),
     ("Ctrl ,", "settings"),
+    ("y", "allow"),
+    ("c", "allow_here"),
+    ("a", "allow_always"),
+    ("n", "deny"),
     ("?", "sheet"),
 )
 

@@ -55,10 +55,10 @@ class LiveView:
         editable = frozenset(question.message_id for question in questions)
         return self._nodes.draw(self._transcript, window, self.is_running, self.conversation.queued, editable)
 
-    def answer(self, call_id: str, is_allowed: bool) -> None:
+    def answer(self, answered: Answered) -> None:
         """Decide about a call that waits."""
-        self._tell(Answered(call_id, is_allowed))
-        self.conversation.answer(call_id, is_allowed)
+        self._tell(answered)
+        self.conversation.answer(answered.call_id, answered.allow, answered.scope, answered.why)
 
     def retry(self) -> None:
         """Answer the newest message again."""

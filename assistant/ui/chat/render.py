@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 from markupsafe import Markup
 
 from assistant.config.words import say
-from assistant.messages.events import ApprovalRequested, ContextCompressed, MemoryChanged
+from assistant.messages.events import AllowedBy, ApprovalRequested, ContextCompressed, MemoryChanged
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_values import is_object
 from assistant.text.visible_text import as_it_runs, split_for_reading
@@ -32,11 +32,12 @@ from assistant.ui.chat.entries import (
 from assistant.ui.diff_card import DiffKind, added_and_removed, diff_html, diff_lines, whole_diff_html
 from assistant.ui.memory.writers import writer_label
 from assistant.ui.safe_text import one_line
-from assistant.ui.times import short_time
+from assistant.ui.times import day_text, short_time
 
 CardEntry = WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry
 """What is drawn as a card of ours; the words of a model and of the person are not."""
 _SHOWN_CHARS = 6_000
+_WHY_CHARS = 200
 _DIFF_TOOLS = {"Write", "Edit"}
 # What tells most about a call, first found wins.
 _ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
@@ -101,6 +102,7 @@ def _render_row(row: Row) -> Markup:
                 argument=one_line(main_argument(row.input), 90),
                 state=row.state,
                 state_text=say("page", f"state_{row.state}"),
+                allowed=_allowed_text(row.allowed),
                 input=shown_text(pretty_input(row.input)),
                 output=shown_text(row.output),
                 artifact_id=row.artifact_id or "",
@@ -118,7 +120,30 @@ def _render_approval(entry: ApprovalEntry) -> Markup:
     else:
         body = _command(request)
     name = request.name if entry.state == "pending" else f"{request.name}  {one_line(main_argument(request.input), 90)}"
-    return card("approval", call_id=request.call_id, name=name, reason=request.reason, body=body, state=entry.state)
+    return card(
+        "approval",
+        call_id=request.call_id,
+        name=name,
+        reason=request.reason,
+        body=body,
+        state=entry.state,
+        answer=_answer_text(entry),
+        scopes=request.scopes,
+        extent=request.extent,
+    )
+
+
+def _answer_text(entry: ApprovalEntry) -> str:
+    if entry.state == "pending":
+        return ""
+    told = say("cards", f"approval_{entry.state}_{entry.scope}" if entry.scope else f"approval_{entry.state}")
+    return say("cards", "approval_why", told=told, why=one_line(entry.why, _WHY_CHARS)) if entry.why else told
+
+
+def _allowed_text(allowed: AllowedBy | None) -> str:
+    if allowed is None:
+        return ""
+    return say("page", f"allowed_{allowed.scope}", day=day_text(allowed.since))
 
 
 def _command(request: ApprovalRequested) -> Markup:

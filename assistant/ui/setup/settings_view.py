@@ -15,6 +15,7 @@ from assistant.ui.cards import card
 from assistant.ui.chat.click import Click
 from assistant.ui.components import PageUpdate
 from assistant.ui.form import Form, read_form
+from assistant.ui.setup.allowed_rows import allowed_rows, damaged_name
 from assistant.ui.setup.choices import model_choice, who_answers
 from assistant.ui.setup.setting_rows import SECTIONS, Section, changed_settings, section_of, setting_rows
 
@@ -52,6 +53,22 @@ async def save_settings(chat: ChatController, click: Click) -> AsyncIterator[Pag
     except (PalimpsestError, OSError) as error:
         report = ConnectionReport(False, str(error))
     yield chat.whole(click.loaded, click.tab) | await _shown(assistant, section, report)
+
+
+async def revoke_call(_chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
+    """Ask again about what was allowed for longer; the target is the conversation, if it is one's, and the id."""
+    assistant = click.loaded.assistant
+    session_id, _, allowance_id = click.target.rpartition(" ")
+    try:
+        if session_id:
+            conversation = assistant.conversations.opened(session_id)
+            is_revoked = conversation is not None and conversation.allowances.revoke(allowance_id)
+        else:
+            is_revoked = assistant.store.allowed_calls.revoke(allowance_id)
+        report = ConnectionReport(is_revoked, say("page_setup", "revoked" if is_revoked else "nothing_revoked"))
+    except (PalimpsestError, OSError) as error:
+        report = ConnectionReport(False, str(error))
+    yield await _shown(assistant, "tools", report)
 
 
 async def choose_model(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
@@ -110,6 +127,8 @@ async def _shown(
         model=assistant.model,
         threshold=assistant.policy.threshold,
         size=size,
+        allowed=allowed_rows(assistant) if section == "tools" else [],
+        damaged=damaged_name(assistant) if section == "tools" else "",
         path=assistant.own_settings.path,
         may_change=assistant.own_settings.is_owner,
         report=report,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.agent.tools.approvals import Rules, judge
-from assistant.agent.tools.call_extent import extent_of, extent_text
+from assistant.agent.tools.call_extent import extent_of
 from assistant.storage.allowed_calls import Extent
 
 COMMAND = "make -C site all"
@@ -28,7 +28,7 @@ def rules(tmp_path: Path) -> Rules:
 def test_a_command_is_allowed_to_the_letter_where_it_starts(rules: Rules) -> None:
     extent = extent_of("Bash", {"command": COMMAND, "timeout": 5}, rules)
     assert extent is not None and extent == Extent("Bash", str(rules.start_folder), COMMAND)
-    assert extent_text(extent) == f"This very command, to the letter, started in {rules.start_folder}"
+    assert extent.text == f"This very command, to the letter, started in {rules.start_folder}"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_steers_the_assistant_or_cannot_be_told_exactly_is_allowed_once_onl
 def test_a_search_is_allowed_in_its_folder_and_says_how_deep_it_goes(rules: Rules, tmp_path: Path) -> None:
     extent = extent_of("Grep", {"path": "../../work", "pattern": "x"}, rules)
     assert extent is not None and extent != extent_of("Grep", {"path": "../../work-old", "pattern": "x"}, rules)
-    assert extent_text(extent) == f"Grep in {tmp_path / 'work'} and everything below it"
+    assert extent.text == f"Grep in {tmp_path / 'work'} and everything below it"
 
 
 def test_what_is_refused_is_refused_whatever_its_extent(rules: Rules, tmp_path: Path) -> None:

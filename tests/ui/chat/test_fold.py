@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from assistant.messages.events import (
+    AllowanceScope,
+    AllowedBy,
     ApprovalRequested,
     CompactionUndone,
     Event,
@@ -210,3 +212,20 @@ def test_what_is_told_twice_stands_once_however_long_the_conversation_is() -> No
     transcript = told(*events)
     again = fold_all(transcript, events[-4:-2])
     assert (len(transcript.entries), len(again.entries)) == (3_000, 2_999)
+
+
+@pytest.mark.parametrize("scope", [None, "conversation", "always"])
+def test_an_answered_approval_stays_one_object_that_says_for_how_long(scope: AllowanceScope | None) -> None:
+    asked = told(QUESTION, ToolStarted("c1", "Bash", "{}"), ASK)
+    answered = fold(asked, Answered("c1", True, scope))
+    finished = fold(answered, ToolFinished("c1", "Bash", "success", "done"))
+    assert asked.pending("c1") == ASK and answered.pending("c1") is None
+    assert [entry for entry in finished.entries if isinstance(entry, ApprovalEntry)] == [
+        ApprovalEntry(ASK, "allowed", scope)
+    ]
+
+
+def test_a_call_that_was_allowed_before_says_by_what() -> None:
+    allowed = AllowedBy("always", AT)
+    transcript = told(QUESTION, ToolFinished("c1", "Bash", "success", "done", allowed=allowed))
+    assert transcript.entries[1:] == (WorkEntry((ToolRow("c1", "Bash", "", "success", "done", allowed=allowed),)),)

@@ -49,9 +49,22 @@ EVIL: tuple[CardEntry, ...] = (
 def test_no_entry_lets_a_hostile_text_become_a_tag(entry: CardEntry) -> None:
     content = render_entry(entry, is_last_end=True, undoable="k")
     tags = set(re.findall(r"<([a-z!/][a-z0-9]*)", content.lower()))
-    assert tags <= {"div", "p", "span", "b", "i", "button", "details", "summary", "pre", "code", "/div", "/p"} | {
-        f"/{name}" for name in ("span", "b", "i", "button", "details", "summary", "pre", "code")
-    }
+    assert tags <= {
+        "div",
+        "p",
+        "label",
+        "span",
+        "b",
+        "i",
+        "button",
+        "details",
+        "summary",
+        "pre",
+        "code",
+        "/div",
+        "/p",
+        "input",
+    } | {f"/{name}" for name in ("span", "b", "i", "button", "details", "summary", "pre", "code", "label")}
 
 
 @pytest.mark.parametrize("entry", EVIL, ids=lambda entry: type(entry).__name__)
