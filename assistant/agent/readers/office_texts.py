@@ -39,16 +39,26 @@ def _word(content: bytes) -> Parts:
 
 
 def _word_lines(document: Any) -> Iterator[str]:
+    # Looking a style up takes the library some milliseconds, and a book has ten thousand paragraphs.
+    marks: dict[str | None, str] = {}
     for block in document.iter_inner_content():
         if (rows := getattr(block, "rows", None)) is not None:
             for row in rows:
                 yield " | ".join(cell.text.replace("\n", " ") for cell in row.cells)
             yield ""
             continue
-        style = str(block.style.name) if block.style is not None else ""
-        level = style.removeprefix(_HEADING) if style.startswith(_HEADING) else ""
-        mark = "#" * int(level) + " " if level.isdecimal() else "- " if style.startswith("List") else ""
-        yield f"{mark}{block.text}" if block.text.strip() else ""
+        text = block.text
+        style_id = block._p.style
+        if style_id not in marks:
+            marks[style_id] = _mark_of(block.style)
+        yield f"{marks[style_id]}{text}" if text.strip() else ""
+
+
+def _mark_of(style: Any) -> str:
+    """What stands before a paragraph of a style: the signs of a heading or of a list."""
+    name = str(style.name) if style is not None else ""
+    level = name.removeprefix(_HEADING) if name.startswith(_HEADING) else ""
+    return "#" * int(level) + " " if level.isdecimal() else "- " if name.startswith("List") else ""
 
 
 def _sheets(content: bytes) -> Parts:

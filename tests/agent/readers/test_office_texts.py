@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from copy import deepcopy
 
 import pytest
 from docx import Document
@@ -78,6 +79,17 @@ async def test_of_a_huge_workbook_so_much_is_read_and_that_is_said() -> None:
     said = await read_apart("sheet", workbook(rows=MAX_CHARS // 14 + 1_000), shell_environment())
     assert said["is_cut"] is True
     assert len(str(said["parts"])) < MAX_CHARS + 1_000_000
+
+
+async def test_a_book_of_many_paragraphs_is_read() -> None:
+    document, out = Document(), io.BytesIO()
+    document.add_paragraph("A line.")
+    body = document.element.body
+    for _ in range(20_000):
+        body.insert(0, deepcopy(body[0]))
+    document.save(out)
+    said = await read_apart("word", out.getvalue(), shell_environment())
+    assert said == {"parts": [{"title": "", "text": "\n".join(["A line."] * 20_001)}], "is_cut": False}
 
 
 def packed(name: str, content: bytes) -> bytes:
