@@ -41,7 +41,11 @@ class StagedFiles:
             raise AttachmentError(say("attachments", "too_many_staged", count=MAX_STAGED_FILES))
 
     def add(self, tab_hash: str, file: GivenFile) -> str:
-        """Keep a file of a tab, whose temporary folder is its own; the name by which the tab sends or removes it."""
+        """Keep a file of a tab, whose temporary folder is its own; the name by which the tab sends or removes it.
+
+        Raises what `refuse_more` raises: others may have come while this one was read.
+        """
+        self.refuse_more(tab_hash)
         tab = self._tabs.get(tab_hash) or _Tab()
         self._tabs.keep(tab_hash, tab)
         file_id = uuid.uuid4().hex

@@ -22,6 +22,8 @@ from assistant.ui.chat.staged_files import remove_temporary
 from assistant.ui.server.loading import Loaded
 from assistant.ui.server.user_sessions import UserSession, UserSessions
 
+MAX_READERS = 3
+"""Files that are read at once, of all people together; each may take a gigabyte of memory for half a minute."""
 _NO_STORE = {"cache-control": "no-store"}
 # A name is never given to another picture. It is shown as one and as nothing else.
 _PICTURE_HEADERS = {
@@ -38,6 +40,7 @@ class AttachRoute:
         self._users = users
         self._folder = folder
         self._max_bytes = max_bytes
+        self._reading = asyncio.Semaphore(MAX_READERS)
 
     def routes(self) -> list[Route]:
         """Both of them, and where a picture is shown; the guard has seen that a request names a tab of its person."""
@@ -57,7 +60,8 @@ class AttachRoute:
             loaded = await user.loading.ready()
             user.chat.staged.refuse_more(tab_hash)
             await self._receive(request, name, path)
-            file = await loaded.assistant.read_attached(name, path)
+            async with self._reading:
+                file = await loaded.assistant.read_attached(name, path)
             return JSONResponse(_staged(user, tab_hash, file, loaded), headers=_NO_STORE)
         except ClientDisconnect:
             remove_temporary(path)
