@@ -84,7 +84,7 @@ def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
     styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript", "attachments"))
     scripts = "".join(
-        asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "attachments", "transcript")
+        asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "attachments", "transcript", "waiting")
     )
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from assistant.ui.page import PageServer
 from tests.browser.behind import Behind
-from tests.browser.conftest import Chat
+from tests.browser.conftest import Chat, leaves_the_page
 from tests.browser.looks import faults
 from tests.fakes.page_player import RISKY_COMMAND
 
@@ -190,3 +190,61 @@ def test_on_a_phone_every_answer_is_large_enough_for_a_finger(browser: Browser, 
         assert faults(chat.page) == {}
     finally:
         context.close()
+
+
+_LOOKS_ELSEWHERE = """
+Object.defineProperty(document, "hidden", { get: () => window.isElsewhere === true });
+window.notified = [];
+window.Notification = class {
+  static permission = "default";
+  static answer = ANSWER;
+  static async requestPermission() {
+    return (this.permission = this.answer);
+  }
+  constructor(title, { body }) {
+    window.notified.push(body);
+  }
+};
+"""
+
+
+def notifying(chat: Chat, answer: str) -> Locator:
+    """The switch of notifications, in a browser that answers so when it is asked."""
+    chat.page.add_init_script(_LOOKS_ELSEWHERE.replace("ANSWER", repr(answer)))
+    chat.page.reload()
+    chat.page.locator("html.p-settled").wait_for()
+    chat.page.keyboard.press("Control+,")
+    view = chat.page.get_by_role("dialog", name="Settings")
+    view.get_by_role("button", name="Appearance", exact=True).click()
+    return view.get_by_label("Notifications while you look elsewhere")
+
+
+def test_the_title_of_the_tab_shows_that_an_approval_waits(chat: Chat) -> None:
+    card = card_of(chat)
+    expect(chat.page).to_have_title(re.compile("^● Palimpsest"))
+    card.get_by_role("button", name="Deny").click()
+    expect(chat.page).to_have_title(re.compile("^Palimpsest"))
+
+
+@leaves_the_page
+def test_who_looks_elsewhere_is_notified_once_they_allowed_it(chat: Chat) -> None:
+    switch = notifying(chat, "granted")
+    expect(switch).to_have_value("off")
+    switch.select_option("on")
+    chat.page.keyboard.press("Escape")
+    chat.page.evaluate("window.isElsewhere = true")
+    card = card_of(chat)
+    chat.page.wait_for_function("window.notified.length === 1")
+    card.get_by_role("button", name="Deny").click()
+    chat.page.wait_for_function("window.notified.length === 2")
+    assert chat.page.evaluate("window.notified") == ["A call waits for your approval.", "The answer is done."]
+
+
+@leaves_the_page
+def test_a_browser_that_refuses_notifications_is_told_of_and_the_switch_stays_off(chat: Chat) -> None:
+    switch = notifying(chat, "denied")
+    switch.select_option("on")
+    expect(chat.page.get_by_role("dialog", name="Settings")).to_contain_text(
+        "does not allow notifications of this page"
+    )
+    expect(switch).to_have_value("off")

@@ -1,7 +1,7 @@
 /* How the page looks in this browser: the theme and the density, kept here and set before anything is drawn. */
 (() => {
   const root = document.documentElement;
-  const KEPT = { theme: "auto", density: "roomy" };
+  const KEPT = { theme: "auto", density: "roomy", notify: "off" };
   const read = (name) => {
     try {
       return localStorage.getItem(`palimpsest-${name}`) ?? KEPT[name];

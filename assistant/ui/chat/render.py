@@ -136,7 +136,9 @@ def _render_approval(entry: ApprovalEntry) -> Markup:
 def _answer_text(entry: ApprovalEntry) -> str:
     if entry.state == "pending":
         return ""
-    told = say("cards", f"approval_{entry.state}_{entry.scope}" if entry.scope else f"approval_{entry.state}")
+    told = say("cards", f"approval_{entry.state}")
+    if entry.scope:
+        told = say("cards", f"approval_allowed_{entry.scope}")
     return say("cards", "approval_why", told=told, why=one_line(entry.why, _WHY_CHARS)) if entry.why else told
 
 
