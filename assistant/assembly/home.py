@@ -8,11 +8,11 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assistant.assembly.known_keys import KeySource
 from assistant.config.clock import Clock
 from assistant.config.settings import Settings
-from assistant.conversation.conversation import Conversation
 from assistant.conversation.trash import Trash
 from assistant.errors import HomeInUseError, WorkspaceError
 from assistant.index.dialog import read_dialog
@@ -35,6 +35,10 @@ from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.token_factors import TokenFactors
 from assistant.storage.workspace import Workspace
 from assistant.text.known_secrets import KnownSecrets
+
+if TYPE_CHECKING:
+    # It brings the agent with it, which most commands can do without.
+    from assistant.conversation.conversation import Conversation
 
 _LEFT_OVER_SECONDS = 3_600.0
 """A program beside this one may be writing; no file takes it that long."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assistant.compaction.record import CompactionRecord
 from assistant.config.words import say
-from assistant.conversation.conversation import Conversation
 from assistant.errors import IndexingError, WorkspaceError
 from assistant.index.memory_index import MemoryIndex
 from assistant.messages.attached_blocks import attached_files, picture_name
@@ -21,6 +21,10 @@ from assistant.storage.text_files import read_any_text
 from assistant.storage.workspace import Workspace
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_values import is_object
+
+if TYPE_CHECKING:
+    # It brings the agent with it, which most commands can do without.
+    from assistant.conversation.conversation import Conversation
 
 
 @dataclass(frozen=True, slots=True)
