@@ -12,6 +12,10 @@ import pytest
 from assistant.config.words import LANGUAGES, Language, read_table, say, sentence, speak, spoken_language
 from tests.source_files import ROOT, SourceFile, python_files
 
+ASSETS = ROOT / "assistant" / "ui" / "assets"
+TEMPLATES = sorted(file.name for file in ASSETS.glob("*.html"))
+SCRIPTS = sorted(file.name for file in ASSETS.glob("*.js"))
+
 PACKAGE = python_files("assistant")
 TABLES = sorted(path.stem for path in (ROOT / "prompts" / "en").glob("*.toml"))
 # Records, not sentences: whole tables are read into values.
@@ -53,7 +57,7 @@ def test_every_sentence_that_is_said_stands_in_its_table_and_gets_its_values(lan
 
 def test_every_sentence_of_a_table_is_used() -> None:
     text = "\n".join(file.text for file in PACKAGE)
-    text += "\n".join(map(asset, ("cards.html", "setup.html", "sign_in.html", "page.js", "panels.js", "transcript.js")))
+    text += "\n".join(asset(name) for name in (*TEMPLATES, *SCRIPTS))
     words = set(re.findall(r"\w+", text))
     patterns = [(table, pattern) for file in PACKAGE for table, pattern in built_keys(file)]
     patterns += [("cards", rf"{start}\w+") for start in re.findall(r'say\("(\w+)" ~', asset("cards.html"))]
@@ -70,7 +74,7 @@ def test_every_sentence_of_a_table_is_used() -> None:
 def test_every_word_of_the_page_stands_in_its_table() -> None:
     spoken = re.findall(r'say\(((?!"page")[^()]*?)[,)]', asset("cards.html"))
     cards = {key for first in spoken for key in re.findall(r'"(\w+)"(?! ~)', first)}
-    scripts = set(re.findall(r"WORDS\.(\w+)", "".join(map(asset, ("page.js", "panels.js", "transcript.js")))))
+    scripts = set(re.findall(r"WORDS\.(\w+)", "".join(map(asset, SCRIPTS))))
     signing_in = set(re.findall(r'say\("page", "(\w+)"', asset("sign_in.html")))
     assert (cards - read_table("cards", "en").keys(), scripts - read_table("page_script", "en").keys()) == (
         set(),
@@ -81,7 +85,7 @@ def test_every_word_of_the_page_stands_in_its_table() -> None:
 
 def asset(name: str) -> str:
     """A file of the page as it is in the package."""
-    return (ROOT / "assistant" / "ui" / "assets" / name).read_text("utf-8")
+    return (ASSETS / name).read_text("utf-8")
 
 
 def values_of(text: str) -> set[str]:
