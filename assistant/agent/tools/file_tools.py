@@ -77,8 +77,8 @@ class DescribedRead(Read):
                 parts = [f"--- Page {number}/{total} ---\n{text}" for number, text in enumerate(texts, first)]
                 return ToolChunk(content=[TextBlock(text="\n\n".join(parts))], is_last=True)
             case _:
-                key, total = str(found.get("problem")), found.get("total", 0)
-                problem = say("agent", key, total=total, most=MAX_PAGES, pages=pages or "")
+                kind, total = str(found.get("problem")), found.get("total", 0)
+                problem = say("agent", f"pdf_{kind}", total=total, most=MAX_PAGES, pages=pages or "")
                 return ToolChunk(content=[TextBlock(text=problem)], state=ToolResultState.ERROR, is_last=True)
 
 

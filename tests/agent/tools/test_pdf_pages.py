@@ -54,12 +54,12 @@ def encrypted() -> bytes:
     [
         (pdf("one", "two", "three"), None, {"total": 3, "first": 1, "texts": ["one", "two", "three"]}),
         (pdf("one", "two", "three"), "2-9", {"total": 3, "first": 2, "texts": ["two", "three"]}),
-        (pdf("one", "two"), "3", {"problem": "pdf_no_such_pages", "total": 2}),
-        (pdf("one", "two"), "two", {"problem": "pdf_no_such_pages", "total": 2}),
-        (pdf(*"x" * (MAX_PAGES + 1)), None, {"problem": "pdf_too_many_pages", "total": MAX_PAGES + 1}),
-        (b"no pdf", None, {"problem": "pdf_unreadable"}),
-        (pdf("one")[:-200], "1", {"problem": "pdf_unreadable"}),
-        (encrypted(), None, {"problem": "pdf_unreadable"}),
+        (pdf("one", "two"), "3", {"problem": "no_such_pages", "total": 2}),
+        (pdf("one", "two"), "two", {"problem": "no_such_pages", "total": 2}),
+        (pdf(*"x" * (MAX_PAGES + 1)), None, {"problem": "too_many_pages", "total": MAX_PAGES + 1}),
+        (b"no pdf", None, {"problem": "unreadable"}),
+        (pdf("one")[:-200], "1", {"problem": "unreadable"}),
+        (encrypted(), None, {"problem": "unreadable"}),
     ],
     ids=["all", "some", "none there", "no number", "too many", "no PDF", "cut", "encrypted"],
 )
@@ -69,7 +69,7 @@ async def test_the_pages_or_the_problem_are_found(content: bytes, pages: str | N
 
 async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assistant.agent.readers.process.MAX_SECONDS", 0.0)
-    assert await read_pages(pdf("one"), None, shell_environment()) == {"problem": "pdf_too_slow"}
+    assert await read_pages(pdf("one"), None, shell_environment()) == {"problem": "too_slow"}
 
 
 async def test_the_tool_reads_pages_and_says_what_is_wrong(tmp_path: Path) -> None:
