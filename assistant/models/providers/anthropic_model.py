@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from assistant.messages.blocks import Msg, ThinkingBlock
 from assistant.models.providers.anthropic_form import TidyAnthropicFormatter
+from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.native_model import NativeModel
 from assistant.models.providers.provider_line import ProviderLine
 from assistant.models.wire.message_events import MessageEvents
@@ -39,7 +40,8 @@ class AnthropicModel(NativeModel, AnthropicChatModel):
     LISTING = "/v1/models"
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
-        self._open_line(ProviderLine(name, base_url, api_key, max_reply_tokens), lambda facts, _: MessageEvents(facts))
+        line = ProviderLine(name, base_url, api_key, max_reply_tokens)
+        self._open_line(line, lambda facts, _: MessageEvents(facts, fresh_call_id))
         self._refused_thoughts: set[str] = set()
         card = _cards().get(name)
         limit = card.output_size if card else _LEAST_OUTPUT_TOKENS

@@ -11,6 +11,7 @@ from agentscope.model import OpenAIResponseModel
 from pydantic import SecretStr
 
 from assistant.messages.blocks import Msg
+from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.native_model import NativeModel
 from assistant.models.providers.provider_line import ProviderLine
 from assistant.models.providers.response_form import TidyResponseFormatter
@@ -26,7 +27,7 @@ class ResponseModel(NativeModel, OpenAIResponseModel):
 
     def __init__(self, name: str, base_url: str, api_key: str, window_tokens: int, max_reply_tokens: int) -> None:
         line = ProviderLine(name, base_url, api_key, max_reply_tokens)
-        self._open_line(line, lambda facts, _: ResponseEvents(facts))
+        self._open_line(line, lambda facts, _: ResponseEvents(facts, fresh_call_id))
         self._thinks = True
         OpenAIResponseModel.__init__(
             self,

@@ -7,21 +7,22 @@ events, the start of a block or the usage, or give a block whole where it starts
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from assistant.models.wire.answer_facts import AnswerFacts
-from assistant.models.wire.native_events import NativeEvents, count
+from assistant.models.wire.native_events import IdsOfCalls, NativeEvents, count
 from assistant.models.wire.pieces import TokenUsage
 from assistant.text.json_values import JsonObject, is_list, is_object
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _KINDS = ("text", "thinking", "tool_use", "redacted_thinking")
 _KIND_OF_DELTA = {
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "signature_delta": "thinking",
-    "input_json_delta": "tool_use",
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("thinking", "signature"),
+    "input_json_delta": ("tool_use", "partial_json"),
 }
+"""The kind of block that a delta belongs to, and the field of its words."""
 
 
 class MessageEvents(NativeEvents):
@@ -40,13 +41,17 @@ class MessageEvents(NativeEvents):
         "overloaded_error": 529,
     }
 
-    def __init__(self, facts: AnswerFacts) -> None:
+    def __init__(self, facts: AnswerFacts, fresh_id: Callable[[], str]) -> None:
+        """`fresh_id` gives a call without an id of its own one that no other has."""
         super().__init__(facts)
+        self._ids = IdsOfCalls(fresh_id)
         self._has_started = False
         self._kinds: dict[object, str] = {}
 
     def feed(self, value: JsonObject) -> list[JsonObject]:
         """The events that the library is to get for this one."""
+        if "index" in value:
+            value = {**value, "index": _index_of(value)}
         match value.get("type"):
             case "message":
                 return [event for event in _events_of(value) for event in self.feed(event)]
@@ -86,19 +91,21 @@ class MessageEvents(NativeEvents):
         if not is_object(block) or index in self._kinds:
             return []
         kind = str(block.get("type"))
-        if kind not in _KINDS:
+        if kind not in _KINDS or (kind == "tool_use" and not _is_words(block.get("name"))):
             self.facts.unread += (kind,)
             return []
         self._kinds[index] = kind
         self.has_begun = True
         empty: JsonObject = {"text": "", "thinking": "", "signature": "", "input": JsonObject()}
         start = {name: empty.get(name, given) for name, given in block.items()}
+        if kind == "tool_use":
+            start["id"] = self._ids.unused(block.get("id"))
         return [{**value, "content_block": start}, *_deltas_of(index, block)]
 
     def _block_delta(self, value: JsonObject) -> list[JsonObject]:
         index, delta = value.get("index"), value.get("delta")
-        kind = _KIND_OF_DELTA.get(str(delta.get("type"))) if is_object(delta) else None
-        if kind is None:
+        kind, words = _KIND_OF_DELTA.get(str(delta.get("type")), ("", "")) if is_object(delta) else ("", "")
+        if not is_object(delta) or not isinstance(delta.get(words), str):
             return []
         if index not in self._kinds and kind != "tool_use":
             start: JsonObject = {"type": "content_block_start", "index": index, "content_block": {"type": kind}}
@@ -134,6 +141,16 @@ class MessageEvents(NativeEvents):
             "cache_read_input_tokens": usage.cached_tokens,
             "cache_creation_input_tokens": 0,
         }
+
+
+def _index_of(value: JsonObject) -> int | str | None:
+    """Which block an event belongs to; None where that is not said."""
+    index = value.get("index")
+    return index if isinstance(index, int | str) else None
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _deltas_of(index: object, block: Mapping[str, object]) -> list[JsonObject]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from assistant.models.wire.answer_facts import AnswerFacts
@@ -45,6 +45,20 @@ class NativeEvents(ABC):
     def encode(self, value: JsonObject) -> bytes:
         """A value as it stands in the stream."""
         return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+class IdsOfCalls:
+    """The ids of the calls of one answer: that of the server where it gives one, and gives it once."""
+
+    def __init__(self, fresh_id: Callable[[], str]) -> None:
+        self._fresh_id = fresh_id
+        self._given: set[str] = set()
+
+    def unused(self, wanted: object) -> str:
+        """`wanted` where it names a call and no other call, else an id that no other has."""
+        kept = wanted if isinstance(wanted, str) and wanted and wanted not in self._given else self._fresh_id()
+        self._given.add(kept)
+        return kept
 
 
 def count(value: Mapping[str, object], *names: str) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.message_events import MessageEvents
 from assistant.models.wire.pieces import TokenUsage
-from assistant.text.json_values import JsonObject
+from assistant.text.json_values import JsonObject, is_object
 
 TEXT: JsonObject = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
 END: JsonObject = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}
@@ -13,7 +15,7 @@ END: JsonObject = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}
 
 def read(*values: JsonObject) -> tuple[list[str], AnswerFacts]:
     """What kinds of events come out, and what was found out."""
-    events = MessageEvents(AnswerFacts())
+    events = MessageEvents(AnswerFacts(), lambda: "fresh")
     told = [one for value in values for one in events.feed(value)]
     return [_kind(one) for one in told], events.facts
 
@@ -88,3 +90,34 @@ def test_what_cannot_be_shown_is_named_and_what_is_unknown_is_passed_over() -> N
 
     assert kinds == ["message_start"]
     assert facts.unread == ("server_tool_use",)
+
+
+@pytest.mark.parametrize("given", [{}, {"id": None}, {"id": ""}, {"id": "a"}], ids=["none", "null", "empty", "twice"])
+def test_a_call_without_an_id_of_its_own_gets_one(given: JsonObject) -> None:
+    events, ids = MessageEvents(AnswerFacts(), lambda: "fresh"), list[object]()
+    for index, block in enumerate(({"id": "a"}, given)):
+        call: JsonObject = {"type": "tool_use", "name": "add", **block}
+        for event in events.feed({"type": "content_block_start", "index": index, "content_block": call}):
+            start = event.get("content_block")
+            ids += [start["id"]] if is_object(start) else []
+    assert ids == ["a", "fresh"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 5}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": None}},
+        {"type": "content_block_delta", "index": [0], "delta": None},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "a"}},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "a", "name": ""}},
+        {"type": "content_block_stop", "index": [0]},
+        {"type": "content_block_stop", "index": {}},
+    ],
+    ids=str,
+)
+def test_what_no_library_can_read_is_left_out_and_the_rest_is_read(odd: JsonObject) -> None:
+    kinds, facts = read(odd, TEXT, END)
+    assert kinds == ["message_start", "content_block_start text", "content_block_delta text_delta", "message_delta"]
+    assert facts.has_ended
