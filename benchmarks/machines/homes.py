@@ -28,7 +28,10 @@ def home_machines() -> list[Machine]:
         Machine("a settings file that is no text", prepare=_write_broken_settings, told=r"\.env", commands=ALL),
         Machine("a home that is a file", prepare=_put_file_in_place, told="home|folder", commands=ALL),
         *(_disks() if can_mount() else ()),
-        *(Machine(name, {"PYTHONPATH": str(here / folder)}, commands=ALL) for name, folder in _WITHOUT_LOCKS),
+        *(
+            Machine(name, {"PYTHONPATH": str(here / folder)}, told="cannot lock files", commands=ALL)
+            for name, folder in _WITHOUT_LOCKS
+        ),
     ]
 
 
