@@ -88,6 +88,11 @@ def changed(**values: object) -> Damage:
     return change
 
 
+def kept(**values: object) -> Damage:
+    """What the agent's state keeps beside the messages."""
+    return changed(agent_state={"middle_context": values})
+
+
 def cut(find: Callable[[Path], Path], keep: float) -> Damage:
     return lambda home: os.truncate(find(home), int(find(home).stat().st_size * keep))
 
@@ -106,6 +111,10 @@ HARMLESS: dict[str, Damage] = {
     "session: a pipe": piped(session_file),
     "session: wrong types": changed(content=[[1, 2], "x"], title=5, updated_at={}),
     "session: the agent's state is junk": changed(agent_state={"reply_id": ["x"], "permission_context": 5}),
+    "session: the counts are junk": kept(provider_usage=[1], compaction_guards="x"),
+    "session: the counts are words": kept(provider_usage={"reported_tokens": "x"}, compaction_guards={"paused": []}),
+    "session: the beginning is junk": kept(prompt_basis=5, language=["en"], recalled_marks=[1]),
+    "session: the beginning is another's": kept(prompt_basis={"day": "x", "digests": {"SOUL.md": "y"}}, language="xx"),
     "session: half a character": changed(title="\ud800"),
     "session: an id that climbs": changed(session_id="../../evil"),
     "session: unknown compaction": changed(compaction_id="nowhere"),
@@ -123,6 +132,9 @@ HARMLESS: dict[str, Damage] = {
     "USER.md: a folder": folder(named("USER.md")),
     "USER.md: bytes": filled(named("USER.md"), bytes(range(256)) * 40),
     "USER.md: a pipe": piped(named("USER.md")),
+    "pictures: a file": filled(named("pictures"), b"x"),
+    "attached: a file": filled(named("files/attached"), b"x"),
+    "attached: a link to nothing": linked(named("files/attached"), "/nowhere/at/all"),
     "AGENTS.md: a pipe": piped(named("AGENTS.md")),
     "memory: a link": linked(named("memory"), "files"),
     "a note: a folder": folder(named("memory/2026-11-30.md")),

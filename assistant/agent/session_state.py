@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from agentscope.state import AgentState
 from pydantic import TypeAdapter, ValidationError
@@ -74,6 +75,7 @@ class Usage:
 
 
 _USAGE: TypeAdapter[Usage] = TypeAdapter(Usage)
+Kept = TypeVar("Kept", Guards, Usage)
 
 
 class SessionState:
@@ -146,8 +148,7 @@ class SessionState:
     @property
     def guards(self) -> Guards:
         """What holds the next compaction back; saved with the agent's state."""
-        stored = self.agent_state.middle_context.get(_GUARDS_KEY)
-        return _GUARDS.validate_python(stored) if stored is not None else Guards()
+        return self._kept(_GUARDS_KEY, _GUARDS) or Guards()
 
     @guards.setter
     def guards(self, guards: Guards) -> None:
@@ -156,8 +157,7 @@ class SessionState:
     @property
     def usage(self) -> Usage:
         """What the provider counted last; saved with the agent's state, so that a new start knows it."""
-        stored = self.agent_state.middle_context.get(_USAGE_KEY)
-        return _USAGE.validate_python(stored) if stored is not None else Usage()
+        return self._kept(_USAGE_KEY, _USAGE) or Usage()
 
     @usage.setter
     def usage(self, usage: Usage) -> None:
@@ -333,6 +333,13 @@ class SessionState:
         """What the model reads before the messages: the summary, and the pins that are not among them."""
         pins = self.pins_of(self.session.pins)
         return write_summary_message(summary, pins_to_quote(pins, messages), self.language)
+
+    def _kept(self, key: str, form: TypeAdapter[Kept]) -> Kept | None:
+        """What is kept with the agent's state under a key; None where nothing is, or nothing that can be read."""
+        try:
+            return form.validate_python(self.agent_state.middle_context.get(key))
+        except ValidationError:
+            return None
 
     def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         row = DroppedRow(self.session_id, tuple(keys), reason, self.at())
