@@ -11,11 +11,12 @@ import shutil
 import stat
 import unicodedata
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from assistant.config.words import say
-from assistant.errors import WorkspaceError
+from assistant.errors import AttachmentError, WorkspaceError
 from assistant.messages.attached import AttachedFile
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import Workspace
@@ -34,22 +35,37 @@ class Attachments:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._folder = workspace.files_folder / "attached"
+        self._made: list[Path] = []
+
+    @contextmanager
+    def all_or_none(self) -> Generator[None]:
+        """What is kept within is deleted again where not all of it can be kept."""
+        self._made = []
+        try:
+            yield
+        except BaseException:
+            for path in self._made:
+                path.unlink(missing_ok=True)
+            raise
 
     def keep(self, name: str, source: Path) -> str:
-        """Copy a file into the home under its name, or that name with a number; the path from the home."""
+        """Copy a file into the home under its name, or that name with a number; the path from the home.
+
+        Raises `AttachmentError` where it is not there any more.
+        """
+        if not source.is_file():
+            raise AttachmentError(say("attachments", "gone"))
         target = self._new_file(safe_name(name))
-        try:
-            shutil.copyfile(source, target)
-        except OSError:
-            target.unlink(missing_ok=True)
-            raise
+        shutil.copyfile(source, target)
         return target.relative_to(self._workspace.root).as_posix()
 
     def keep_picture(self, content: bytes, media_type: str) -> str:
         """Keep what a model is sent of a picture; the name it is found by."""
         name = f"{uuid.uuid4().hex}.{_ENDINGS[media_type]}"
         self._workspace.pictures_folder.mkdir(exist_ok=True, mode=0o700)
-        replace_file(self._workspace.pictures_folder / name, content)
+        path = self._workspace.pictures_folder / name
+        replace_file(path, content)
+        self._made.append(path)
         return name
 
     def picture(self, name: str) -> bytes | None:
@@ -101,6 +117,7 @@ class Attachments:
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
                 continue
+            self._made.append(path)
             return path
         raise AssertionError("names have no end")
 

@@ -40,7 +40,12 @@ class MessageRoom:
 def message_parts(
     files: Sequence[GivenFile], attachments: Attachments, room: MessageRoom
 ) -> list[TextBlock | DataBlock]:
-    """The blocks of these files, in their order; every file is kept in the home on return."""
+    """The blocks of these files, in their order; every file is kept in the home on return, none where one cannot be."""
+    with attachments.all_or_none():
+        return _kept_parts(files, attachments, room)
+
+
+def _kept_parts(files: Sequence[GivenFile], attachments: Attachments, room: MessageRoom) -> list[TextBlock | DataBlock]:
     left = room.window_tokens // ALL_SHARE
     parts: list[TextBlock | DataBlock] = []
     for file in files:

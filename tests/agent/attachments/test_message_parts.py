@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from assistant.agent.attachments.file_reading import GivenFile
+import pytest
+
+from assistant.agent.attachments.file_reading import GivenFile, PictureCopy
 from assistant.agent.attachments.message_parts import MessageRoom, message_parts
+from assistant.errors import AttachmentError
 from assistant.messages.attached_blocks import attached_files
 from assistant.messages.blocks import TextBlock, block_text
 from assistant.messages.tokens import TokenCounter
@@ -68,3 +72,30 @@ def test_of_a_large_document_the_text_is_kept_beside_it(tmp_path: Path) -> None:
     assert (file.kept, file.kept_text) == ("files/attached/book.docx", "files/attached/book.docx.txt")
     assert 'Read(file_path="files/attached/book.docx.txt"' in part.text
     assert (tmp_path / "home" / "files" / "attached" / "book.docx.txt").read_text("utf-8").startswith("# Page 1\nwords")
+
+
+def gone(folder: Path, second: Path) -> None:
+    """The second file left the disk before it was sent."""
+    second.unlink()
+
+
+def unusable(folder: Path, second: Path) -> None:
+    """Something else stands where pictures go."""
+    (folder / "home" / "pictures").write_text("x", "utf-8")
+
+
+@pytest.mark.parametrize("damage", [gone, unusable])
+def test_where_one_cannot_be_kept_none_is(tmp_path: Path, damage: Callable[[Path, Path], None]) -> None:
+    workspace = Workspace(tmp_path / "home")
+    workspace.create()
+    paths = [tmp_path / name for name in ("a.docx", "b.png")]
+    for path in paths:
+        path.write_text("bytes", "utf-8")
+    files = [
+        GivenFile("a.docx", paths[0], 5, "word", "words " * 20_000),
+        GivenFile("b.png", paths[1], 5, "picture", "", PictureCopy("image/png", b"points")),
+    ]
+    damage(tmp_path, paths[1])
+    with pytest.raises((AttachmentError, OSError)):
+        message_parts(files, Attachments(workspace), ROOM)
+    assert list((workspace.files_folder / "attached").iterdir()) == []
