@@ -11,7 +11,7 @@ from assistant.ui.page import PageServer
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat, leaves_the_page
 from tests.browser.looks import faults
-from tests.fakes.page_player import RISKY_COMMAND
+from tests.fakes.page_player import RISKY_COMMAND, PagePlayer
 
 pytestmark = pytest.mark.browser
 DONE = "Done: the build folder is gone."
@@ -248,3 +248,22 @@ def test_a_browser_that_refuses_notifications_is_told_of_and_the_switch_stays_of
         "does not allow notifications of this page"
     )
     expect(switch).to_have_value("off")
+
+
+def test_the_list_marks_a_conversation_that_runs_or_waits_also_from_another_one(chat: Chat, player: PagePlayer) -> None:
+    card_of(chat)
+    marked = chat.page.locator("#sessions .p-session", has=chat.page.get_by_role("img", name="Waits for your approval"))
+    expect(marked.filter(has_text="approve it").first).to_be_visible()
+    chat.start_new()
+    chat.say("heron and bittern")
+    expect(chat.page.locator("#chat")).to_contain_text("You said: heron")
+    chat.wait_for_end()
+    chat.say("slow one")
+    running = chat.page.locator(
+        "#sessions .p-session", has=chat.page.get_by_role("img", name="An answer is being written")
+    )
+    expect(running).to_contain_text("heron and bittern")
+    chat.start_new()
+    expect(running).to_contain_text("heron and bittern")
+    player.gate.set()
+    expect(running).to_have_count(0)

@@ -13,7 +13,7 @@
   };
 
   const notify = (text) => {
-    if (!document.hidden || !isWanted() || !("Notification" in window) || Notification.permission !== "granted") return;
+    if (!document.hidden || !isWanted() || !window.Notification || Notification.permission !== "granted") return;
     const shown = new Notification(WORDS.notify_title, { body: text, tag: "palimpsest" });
     shown.onclick = () => {
       window.focus();
@@ -49,7 +49,7 @@
   document.addEventListener("change", async (event) => {
     const select = event.target.closest?.(".p-of-browser[data-kept=notify]");
     if (!select || select.value !== "on") return;
-    const answer = "Notification" in window ? await Notification.requestPermission() : "denied";
+    const answer = window.Notification ? await Notification.requestPermission() : "denied";
     if (answer === "granted") return;
     select.value = "off";
     select.dispatchEvent(new Event("change", { bubbles: true }));

@@ -99,7 +99,7 @@ class ChatController:
                 now = self._transcripts.part(tab_hash)
                 if self._readers.get(tab_hash) is not reader or now is None or now.session_id != part.session_id:
                     return
-                beside = Beside.of(view)
+                beside = Beside.of(view, loaded.assistant)
                 is_news = is_last or beside not in (now.beside, told)
                 told = beside
                 # What is shown beside the conversation stays as it is until the page asks for it.

@@ -15,6 +15,7 @@ from assistant.ui.chat.beside import Beside
 from assistant.ui.chat.compactions_list import PAGE_SIZE, compactions_html
 from assistant.ui.chat.context_panel import context_html
 from assistant.ui.chat.edit_box import Draft, note_html
+from assistant.ui.chat.list_marks import ListMark, list_marks
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
@@ -54,7 +55,7 @@ def conversation_update(
     nodes = view.nodes(tab.window) or _welcome(loaded.assistant, report)
     return PageUpdate(
         tab=tab,
-        transcript=DrawnTranscript(shown_part(view, tab), nodes, show),
+        transcript=DrawnTranscript(shown_part(loaded, view, tab), nodes, show),
         top=_top(view.conversation.title, loaded.assistant),
         meter=str(meter_html(measured)),
         sessions=listed_sessions(loaded.assistant, tab.session_id),
@@ -69,27 +70,29 @@ def news_update(
     loaded: Loaded, view: LiveView, tab: Tab, report: ConnectionReport | None, part: ShownPart
 ) -> PageUpdate:
     """What a tab that shows this part does not show yet; while an answer streams, only what is new."""
-    before, now = part.beside, Beside.of(view)
+    before, now = part.beside, Beside.of(view, loaded.assistant)
     if (part.version, before) == (view.version, now):
         return PageUpdate()
     # The panel shows a compaction while its turn goes on.
     if not now.is_running or not before.is_running or now.compactions != before.compactions:
         return conversation_update(loaded, view, tab, report)
-    update = PageUpdate(transcript=DrawnTranscript(shown_part(view, tab), view.nodes(tab.window)))
+    update = PageUpdate(transcript=DrawnTranscript(shown_part(loaded, view, tab), view.nodes(tab.window)))
     if now.measured and now.measured != before.measured:
         update |= PageUpdate(meter=str(meter_html(now.measured)))
+    if now.marks != before.marks:
+        update |= PageUpdate(sessions=listed_sessions(loaded.assistant, tab.session_id))
     return update
 
 
-def shown_part(view: LiveView, tab: Tab) -> ShownPart:
+def shown_part(loaded: Loaded, view: LiveView, tab: Tab) -> ShownPart:
     """What a tab shows once it shows all of this."""
-    return ShownPart(tab.session_id, tab.window, view.version, Beside.of(view))
+    return ShownPart(tab.session_id, tab.window, view.version, Beside.of(view, loaded.assistant))
 
 
 def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
     """The page for a new conversation, or for one that cannot be opened because of a problem."""
     failed = (card_node("card", card("not_loaded", error=problem)),) if problem else ()
-    return _instead(failed or _welcome(loaded.assistant, report)) | PageUpdate(
+    return _instead(failed or _welcome(loaded.assistant, report), list_marks(loaded.assistant)) | PageUpdate(
         tab=Tab(),
         top=_top("", loaded.assistant),
         meter=str(meter_html(None)),
@@ -122,9 +125,9 @@ def listed_compactions(view: LiveView, tab: Tab) -> str:
     return str(compactions_html(transcript.compactions, transcript.undoable, tab.compactions, _now()))
 
 
-def _instead(nodes: tuple[Node, ...]) -> PageUpdate:
-    """Something in place of a conversation."""
-    return PageUpdate(transcript=DrawnTranscript(ShownPart(), nodes))
+def _instead(nodes: tuple[Node, ...], marks: tuple[ListMark, ...] = ()) -> PageUpdate:
+    """Something in place of a conversation, beside the list with these marks."""
+    return PageUpdate(transcript=DrawnTranscript(ShownPart(beside=Beside(marks=marks)), nodes))
 
 
 def _welcome(assistant: Assistant, report: ConnectionReport | None) -> tuple[Node, ...]:
@@ -150,7 +153,8 @@ def _top(title: str, assistant: Assistant) -> str:
 def listed_sessions(assistant: Assistant, selected: str) -> ListedSessions:
     """The list of conversations."""
     conversations = assistant.conversations
-    return ListedSessions(conversations.summaries(), selected, _now(), len(conversations.trashed()))
+    trashed, marks = len(conversations.trashed()), list_marks(assistant)
+    return ListedSessions(conversations.summaries(), selected, _now(), trashed, marks)
 
 
 def _now() -> dt.datetime:

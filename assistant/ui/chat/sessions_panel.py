@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from assistant.config.words import say
 from assistant.ui.cards import action, card
+from assistant.ui.chat.list_marks import ListMark, MarkState
 from assistant.ui.chat.list_part import MONTH_CHARS, STEP, ListPart, with_words
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import day_label, list_time, month_text, parse_time
@@ -46,6 +47,7 @@ class _Item:
     when: str
     is_selected: bool
     target: str = ""
+    state: MarkState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class ListedSessions:
     selected: str | None
     now: dt.datetime
     trashed_count: int = 0
+    marks: Sequence[ListMark] = ()
 
     def __str__(self) -> str:
         """What a new tab shows of it."""
@@ -104,7 +107,7 @@ class ListedSessions:
         if part.words or any(session.session_id == self.selected for session in drawn):
             return []
         others = [session for session in self.sessions if session.session_id == self.selected]
-        return [_Group(say("page", "open_now"), [_item(one, self.now, True) for one in others])] if others else []
+        return [_Group(say("page", "open_now"), [self._item(one) for one in others])] if others else []
 
     def _grouped(self, drawn: Sequence[SessionSummary]) -> list[_Group]:
         groups: list[_Group] = []
@@ -112,8 +115,12 @@ class ListedSessions:
             label = day_label(session.updated_at, self.now)
             if not groups or groups[-1].label != label:
                 groups.append(_Group(label, []))
-            groups[-1].items.append(_item(session, self.now, session.session_id == self.selected))
+            groups[-1].items.append(self._item(session))
         return groups
+
+    def _item(self, session: SessionSummary) -> _Item:
+        state = next((mark.state for mark in self.marks if mark.session_id == session.session_id), None)
+        return replace(_item(session, self.now, session.session_id == self.selected), state=state)
 
 
 def _years(sessions: Sequence[SessionSummary]) -> list[_Year]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.chat.beside import Beside
+from assistant.ui.chat.list_marks import list_marks
 from assistant.ui.chat.live import LiveView, LiveViews
 from assistant.ui.chat.page_updates import closed_edit_box, conversation_update, empty_update, news_update
 from assistant.ui.chat.sent_transcripts import ShownPart
@@ -51,7 +52,9 @@ class TabViews:
             view = self.view(loaded, part.session_id) if part.session_id else None
         except PalimpsestError:
             return False
-        return view is not None and (part.version, part.beside) != (view.version, Beside.of(view))
+        if view is None:
+            return part.beside.marks != list_marks(loaded.assistant)
+        return (part.version, part.beside) != (view.version, Beside.of(view, loaded.assistant))
 
     def news(self, loaded: Loaded, tab: Tab, tab_hash: str, part: ShownPart | None) -> PageUpdate:
         """What a tab has not shown yet; `part` is what it was sent last of its conversation."""
@@ -60,7 +63,8 @@ class TabViews:
             return PageUpdate()
         is_other_model = self._note_model(loaded, tab_hash)
         if not tab.session_id:
-            return self.empty_update(loaded) if is_other_model else PageUpdate()
+            is_listed = part is None or part.beside.marks == list_marks(loaded.assistant)
+            return PageUpdate() if is_listed and not is_other_model else self.empty_update(loaded)
         try:
             view = self.view(loaded, tab.session_id)
         except PalimpsestError:

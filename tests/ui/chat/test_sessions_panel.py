@@ -16,6 +16,7 @@ from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
+from assistant.ui.chat.list_marks import ListMark
 from assistant.ui.chat.list_part import STEP, ListPart, from_month, named, newer, older
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
@@ -251,3 +252,12 @@ async def test_a_home_with_nothing_to_list_waits_for_its_assistant(page: OpenPag
     loading.finish(Loaded(page.assistant, len))
     assert drawn(str((await anext(updates))["sessions"])) == ["Dentist", "Lisbon trip"]
     await views.close()
+
+
+def test_a_conversation_that_runs_or_waits_is_marked_in_words_and_no_other() -> None:
+    marks = (ListMark("c1", "running"), ListMark("c2", "waiting"))
+    html = str(ListedSessions(of_many_months(4), "c0", NOW, 0, marks))
+    assert re.findall('role="img" aria-label="([^"]*)"', html) == [
+        "An answer is being written",
+        "Waits for your approval",
+    ]
