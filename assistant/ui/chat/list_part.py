@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assistant.text.passages import fold
+
 if TYPE_CHECKING:
     # It brings the library of messages with it, which the page does not wait for.
     from assistant.storage.sessions.session_head import SessionSummary
@@ -51,8 +53,8 @@ def from_month(month: str, sessions: Sequence[SessionSummary]) -> ListPart:
 
 
 def with_words(sessions: Sequence[SessionSummary], words: str) -> Sequence[SessionSummary]:
-    """The conversations that have each of the words in their titles, in whatever case."""
-    wanted = words.casefold().split()
+    """The conversations that have each of the words in their titles, in whatever case, width or form of accents."""
+    wanted = fold(words).split()
     if not wanted:
         return sessions
-    return [session for session in sessions if all(word in session.title.casefold() for word in wanted)]
+    return [session for session in sessions if all(word in fold(session.title) for word in wanted)]

@@ -17,7 +17,7 @@ from assistant.ui.actions import act_in_chat
 from assistant.ui.cards import action
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.list_marks import ListMark
-from assistant.ui.chat.list_part import STEP, ListPart, from_month, named, newer, older
+from assistant.ui.chat.list_part import STEP, ListPart, from_month, named, newer, older, with_words
 from assistant.ui.chat.live import LiveViews
 from assistant.ui.chat.sent_transcripts import DrawnTranscript
 from assistant.ui.chat.sessions_panel import ListedSessions, trash_html
@@ -197,6 +197,22 @@ def test_the_filter_finds_in_all_titles_by_every_word_in_any_case() -> None:
     assert "No title has these words" in listed.html(named("nowhere"))
     assert drawn(listed.html(named("   "))) == talks(0, 50)
     assert "<b>" not in listed.html(named("<b>x"))
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Cafe\u0301 in Lisboa", "café"),
+        ("Café in Lisboa", "cafe\u0301"),
+        ("ＡＢＣ 计划", "abc"),
+        ("ab (c.*) [x]", "(c.*) [x"),
+        ("Straße", "STRASSE"),
+        ("给 👩‍🚀 的信", "👩‍🚀"),
+    ],
+)
+def test_the_filter_takes_words_as_people_and_systems_write_them(title: str, words: str) -> None:
+    found, other = [SessionSummary(one, "owner", one, "2026-01-01", has_file=True) for one in (title, "Talk")]
+    assert with_words([found, other], words) == [found]
 
 
 def test_a_part_that_the_list_does_not_reach_any_more_begins_at_the_newest() -> None:
