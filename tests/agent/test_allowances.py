@@ -170,3 +170,35 @@ async def test_the_model_reads_why_a_call_was_denied(home: Path) -> None:
     (result,) = [block_text(block) for block in blocks if isinstance(block, ToolResultBlock)]
     assert result == end.output and end.state == "denied"
     assert result.startswith("The person did not allow this call. They wrote:\nThe disk is full")
+
+
+async def test_what_is_allowed_is_listed_and_revoked_by_a_command(home: Path) -> None:
+    async with scripted_assistant(home, touching(2)) as assistant:
+        conversation = assistant.conversations.create()
+        await allow(assistant, conversation, "always")
+        (listed,) = conversation.allowances.all()
+        allowance_id = listed.allowance.allowance_id
+
+        async def told(command: str) -> str:
+            submitted = await assistant.submit(conversation, command)
+            (notice,) = [one.event async for one in submitted.events if isinstance(one.event, Notice)]
+            return notice.text
+
+        line, how = (await told("/allowed")).split("\n")
+        assert line.startswith(f"{allowance_id}  always since ") and line.endswith(COMMAND)
+        assert how == "/allowed revoke ID asks about it again, from the next call on."
+        assert await told(f"/allowed revoke {allowance_id}") == "Revoked. It is asked about again from now on."
+        assert await told("/allowed") == "Nothing is allowed for longer than once."
+        assert await asks(assistant, conversation)
+
+
+async def test_a_forgotten_sentence_leaves_what_is_allowed_and_allows_nothing_more(home: Path) -> None:
+    command = "echo 'The heron nests at the old pier.'>note.txt"
+    model = ScriptedModel([[touch(0, command)], [text("Done.")]])
+    async with scripted_assistant(home, model) as assistant:
+        conversation = assistant.conversations.create()
+        await allow(assistant, conversation, "always")
+        preview = await assistant.forgetter.find("heron nests")
+        await assistant.forgetter.forget(preview.items)
+        assert "heron" not in (home / "allowed_calls.json").read_text("utf-8")
+        assert [one.is_whole for one in assistant.store.allowed_calls.all()] == [False]
