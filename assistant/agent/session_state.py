@@ -16,7 +16,7 @@ from typing import TypeVar
 from agentscope.state import AgentState
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.agent.kept_prefix import KeptPrefix
+from assistant.agent.frozen_prompt import FrozenPrompt
 from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
@@ -95,7 +95,7 @@ class SessionState:
         self.workspace = workspace
         self.journal = journal
         self.agent_state = _restored(session)
-        self.prefix = KeptPrefix(self.agent_state)
+        self.frozen_prompt = FrozenPrompt(self.agent_state)
         """What requests begin with until the next compaction."""
         self._sessions = sessions
         self._clock = clock
@@ -109,9 +109,9 @@ class SessionState:
         self.sees_pictures = True
         """False where it is known that the model that answers takes no pictures."""
         self.agent_state.session_id = session.session_id
-        if self.prefix.language is None and session.messages:
+        if self.frozen_prompt.language is None and session.messages:
             # Written before a language was kept.
-            self.prefix.renew(self._language_of(self.context))
+            self.frozen_prompt.renew(self._language_of(self.context))
         self._swap(session)
 
     @property
@@ -132,7 +132,7 @@ class SessionState:
     @property
     def language(self) -> Language:
         """The language that is set, else the one of what was said first, or lately before the last compaction."""
-        return self._set_language or self.prefix.language or language_of(self.session.summary)
+        return self._set_language or self.frozen_prompt.language or language_of(self.session.summary)
 
     @property
     def next_language(self) -> Language:
@@ -210,7 +210,7 @@ class SessionState:
         The first one decides in which language the conversation is held until the next compaction.
         """
         if not self.context and not self.session.summary:
-            self.prefix.renew(self._language_of(messages))
+            self.frozen_prompt.renew(self._language_of(messages))
         # What healing put into the context comes first: it belongs to an older message.
         write = self.journal.commit_due if self.is_remembered else self.journal.append_missing
         write(self.session_id, self.session.user_id, [*self.context, *messages])
@@ -230,7 +230,7 @@ class SessionState:
         row = RecallRefusedRow(self.session_id, line.mark, sentence_marks(line.text), self.at())
         self.journal.append([row])
         self._refused_marks = self.refused_marks() | set(row.sentence_marks)
-        self.agent_state.context = without_hints(self.context, self.prefix.hints_with(row.sentence_marks))
+        self.agent_state.context = without_hints(self.context, self.frozen_prompt.hints_with(row.sentence_marks))
         self._save(self._current())
 
     def leave_recalled(self) -> None:
@@ -255,7 +255,7 @@ class SessionState:
     def commit_compaction(self, record: CompactionRecord, messages: Sequence[Msg]) -> None:
         """The record and all it folded are in the journal, then the session file and the state hold what is left."""
         self.journal.commit(self.session_id, self.session.user_id, self.context, [record])
-        self.prefix.renew(self.next_language)
+        self.frozen_prompt.renew(self.next_language)
         after = replace(
             self._current(), messages=list(messages), summary=record.summary, compaction_id=record.compaction_id
         )
@@ -276,7 +276,7 @@ class SessionState:
         """The journal says that the newest compaction was taken back, then these messages are the context."""
         undone = UndoneRow(self.session_id, compaction.compaction_id, self.at())
         self.journal.commit(self.session_id, self.session.user_id, self.context, [undone])
-        self.prefix.renew(self._language_of(messages))
+        self.frozen_prompt.renew(self._language_of(messages))
         after = replace(
             self._current(),
             messages=without_hints(messages),

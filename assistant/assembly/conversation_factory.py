@@ -37,7 +37,7 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.chat_model import ChatModel
 from assistant.models.windows import FILE_TOOLS_TOKENS
 from assistant.storage.sessions.session_file import Session
-from assistant.storage.thrown_away import is_thrown_away
+from assistant.storage.temporary_homes import is_temporary
 
 OFFLINE_PATIENCE_SECONDS = 30.0
 """How long the built-in assistant waits for the index when it has only just been opened."""
@@ -101,7 +101,7 @@ class ConversationFactory:
     @property
     def are_remembered(self) -> bool:
         """True where what is said is written to memory when a conversation is left."""
-        return self.settings.memory == "on" and not is_thrown_away(self.settings.home)
+        return self.settings.memory == "on" and not is_temporary(self.settings.home)
 
     @property
     def artifact_reader(self) -> ArtifactReader:
@@ -164,7 +164,7 @@ class ConversationFactory:
         )
         rules = Rules(self.settings.tools, workspace.root, workspace.files_folder)
         store = self._store
-        always = None if is_thrown_away(workspace.root) else store.allowed_calls
+        always = None if is_temporary(workspace.root) else store.allowed_calls
         allowances = Allowances(state, always, rules, store.known, events.emit)
         return AgentTools(toolkit, rules, store.artifacts, self.artifact_reader, store.known, allowances)
 

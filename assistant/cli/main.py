@@ -252,7 +252,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _carry_out(settings: Settings, options: argparse.Namespace) -> int:
     if options.command in ("serve", "show"):
-        from assistant.storage.thrown_away import remove_left_homes
+        from assistant.storage.temporary_homes import remove_left_homes
 
         remove_left_homes(time.time())
     if options.command in _WITHOUT_HOME_OPEN:

@@ -11,7 +11,7 @@ from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.accounts import Account
 from assistant.config.settings import Settings, load_settings
 from assistant.models.chat_model import connect_or_stand_in
-from assistant.storage.thrown_away import thrown_away_home
+from assistant.storage.temporary_homes import temporary_home
 from assistant.storage.workspace import Workspace
 
 
@@ -23,7 +23,7 @@ def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncC
 @asynccontextmanager
 async def open_guest(settings: Settings, address: str = "") -> AsyncGenerator[Assistant]:
     """The assistant of one visitor; their words go with its home when it closes."""
-    with thrown_away_home() as folder:
+    with temporary_home() as folder:
         guest = _as_guest(settings, folder)
         async with open_assistant(guest, address, read_settings=lambda: guest) as assistant:
             yield assistant

@@ -12,7 +12,7 @@ from assistant.conversation.conversation import Conversation
 from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text
 from assistant.messages.events import AllowanceScope, AllowedBy, ApprovalRequested, Event, Notice, ToolFinished
 from assistant.models.scripted import ScriptedModel
-from assistant.storage.thrown_away import thrown_away_home
+from assistant.storage.temporary_homes import temporary_home
 from tests.fakes.home import call, say, scripted_assistant, text
 
 COMMAND = "touch made.txt"
@@ -150,7 +150,7 @@ async def test_what_holds_a_secret_is_allowed_once_only(home: Path) -> None:
 
 
 async def test_a_guest_allows_nothing_always(home: Path) -> None:
-    with thrown_away_home() as folder:
+    with temporary_home() as folder:
         async with scripted_assistant(folder, touching(1)) as assistant:
             conversation = assistant.conversations.create()
             await say(assistant, conversation, "Make a file")

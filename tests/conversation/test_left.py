@@ -24,7 +24,7 @@ from assistant.messages.events import MemoryChanged
 from assistant.models.chat_model import ChatModel
 from assistant.models.scripted import ScriptedModel, ScriptStep
 from assistant.storage.journal.rows import FlushRow, FlushStartRow, LeftRow, UnwrittenRow
-from assistant.storage.thrown_away import thrown_away_home
+from assistant.storage.temporary_homes import temporary_home
 from tests.fakes.home import call, connect_script, home_settings, say, scripted_assistant, text
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -150,7 +150,7 @@ async def test_nothing_is_flushed_where_there_is_nothing_to_remember(
 
 async def test_nothing_is_marked_in_a_home_that_is_thrown_away() -> None:
     model = ScriptedModel([converse] * 10)
-    with thrown_away_home() as folder:
+    with temporary_home() as folder:
         async with scripted_assistant(folder, model, memory="on", recall="off") as assistant:
             conversation = await talk(assistant, CAT, DOG)
             await say(assistant, conversation, "/new")

@@ -21,7 +21,7 @@ class NewDayHook(MiddlewareBase):
     async def on_reasoning(self, agent: Agent, input_kwargs: Inputs, next_handler: NextStream) -> Stream:
         """The day is that of the person; a turn that goes on past midnight hears of it with the next one."""
         today = self._state.now().date().isoformat()
-        context, basis = agent.state.context, self._state.prefix.basis
+        context, basis = agent.state.context, self._state.frozen_prompt.basis
         is_turn_new = bool(context) and context[-1].role == "user"
         if is_turn_new and basis is not None and today != self._told_day(basis.day):
             hint = render("new_day", self._state.language, today=today)

@@ -52,11 +52,11 @@ class SystemPromptHook(MiddlewareBase):
         """The prompt as the next model call would get it."""
         state = self._source.state
         watched = (*map(_stamp, self._paths()), state.now().date(), state.language, self.skills)
-        seen = (*watched, state.prefix.basis)
+        seen = (*watched, state.frozen_prompt.basis)
         if self._prompt is None or seen != self._seen:
             self._basis = self._basis_now()
             self._prompt = self._compose(self._basis)
-            self._seen = (*watched, state.prefix.basis)
+            self._seen = (*watched, state.frozen_prompt.basis)
             self._emit_shortened(self._prompt)
         return self._prompt
 
@@ -64,8 +64,8 @@ class SystemPromptHook(MiddlewareBase):
         """Our prompt, with what AgentScope says about skills in it; it is kept from here on."""
         self.skills = current_prompt.strip()
         text = self.prompt.text
-        if self._source.state.prefix.basis is None:
-            self._source.state.prefix.basis = self._basis
+        if self._source.state.frozen_prompt.basis is None:
+            self._source.state.frozen_prompt.basis = self._basis
         return text
 
     def holds(self, name: str, text: str) -> bool:
@@ -76,13 +76,13 @@ class SystemPromptHook(MiddlewareBase):
     def _basis_now(self) -> PromptBasis:
         """What is kept, unless the person changed it since; before the first model call what is on disk."""
         state = self._source.state
-        kept, found = state.prefix.basis, read_basis(state.workspace, state.now().date().isoformat())
+        kept, found = state.frozen_prompt.basis, read_basis(state.workspace, state.now().date().isoformat())
         if kept is None:
             return found
         changed = [name for name in PROMPT_FILES if self._is_changed_by_person(name, kept, found)]
         if not changed and kept.bootstrap == found.bootstrap:
             return kept
-        state.prefix.basis = found
+        state.frozen_prompt.basis = found
         if changed:
             self._emit(Notice(say("agent", "prompt_renewed", names=", ".join(changed)), "info"))
         return found

@@ -114,7 +114,7 @@ class RecallHook(MiddlewareBase):
         self._hint = None
         if not self._switch.is_on:
             return None
-        quotes = await self._quotes(text, self._state.prefix.recalled_marks(self._state.context))
+        quotes = await self._quotes(text, self._state.frozen_prompt.recalled_marks(self._state.context))
         if not quotes:
             return None
         hint = self._hint_of(quotes)
@@ -170,7 +170,7 @@ class RecallHook(MiddlewareBase):
         if hint is not None:
             if hint.is_alone:
                 agent.state.context = without_hints(agent.state.context)
-            self._state.prefix.note_recalled(hint.block.id, hint.marks)
+            self._state.frozen_prompt.note_recalled(hint.block.id, hint.marks)
             agent.state.context = insert_hint(agent.state.context, agent.name, hint.block)
         async for event in next_handler(**input_kwargs):
             yield event

@@ -21,7 +21,7 @@ from assistant.config.words import Language, say
 from assistant.errors import PalimpsestError
 from assistant.models.chat_model import ChatModel
 from assistant.storage.atomic_io import replace_text
-from assistant.storage.thrown_away import thrown_away_home
+from assistant.storage.temporary_homes import temporary_home
 from assistant.storage.workspace import Workspace
 
 
@@ -31,7 +31,7 @@ async def open_sample(settings: Settings, language: Language, pace: Pace) -> Asy
 
     The model, the window and the numbers of compaction are the story's; what is private to the owner stays out.
     """
-    with thrown_away_home() as folder:
+    with temporary_home() as folder:
         settings = sample_settings(settings, folder, language)
         today = Clock(settings).now().date()
         story = read_story(language, today)

@@ -1,4 +1,4 @@
-"""Homes that are thrown away when they close, such as that of a guest; what a kill left of them goes too."""
+"""Temporary homes, which are removed when they close, such as that of a guest; what a kill left of them goes too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPENING_SECONDS = 60.0
 
 
 @contextmanager
-def thrown_away_home() -> Generator[Path]:
+def temporary_home() -> Generator[Path]:
     """A folder for a home, removed on leaving."""
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -28,7 +28,7 @@ def thrown_away_home() -> Generator[Path]:
         yield folder
 
 
-def is_thrown_away(folder: Path) -> bool:
+def is_temporary(folder: Path) -> bool:
     """True for a home that goes when it closes, so that nothing need be remembered in it."""
     return (folder / _MARK).exists()
 

@@ -1,4 +1,4 @@
-"""What the beginning of every request depends on, the same from one compaction to the next, also after a restart."""
+"""What the system prompt of a conversation is frozen to, from one compaction to the next, also over a restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS_KEY = "recalled_marks"
 _MARKS: TypeAdapter[dict[str, tuple[str, ...]]] = TypeAdapter(dict[str, tuple[str, ...]])
 
 
-class KeptPrefix:
+class FrozenPrompt:
     """The language, what the system prompt is made of, and which sentences were recalled; saved with the state."""
 
     def __init__(self, state: AgentState) -> None:

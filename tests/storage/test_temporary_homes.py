@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.storage.ownership import HomeOwnership
-from assistant.storage.thrown_away import remove_left_homes, thrown_away_home
+from assistant.storage.temporary_homes import remove_left_homes, temporary_home
 from assistant.storage.workspace import Workspace
 
 LATER = 10_000.0
@@ -24,7 +24,7 @@ def test_what_a_kill_left_goes_and_what_is_open_young_or_kept_stays(
         folder.mkdir()
         (folder / "USER.md").write_text("- Name: Ada\n", encoding="utf-8")
     (killed / ".thrown-away").touch()
-    with thrown_away_home() as young, thrown_away_home() as opened, HomeOwnership(Workspace(opened)):
+    with temporary_home() as young, temporary_home() as opened, HomeOwnership(Workspace(opened)):
         for folder in (killed, opened):
             os.utime(folder / ".thrown-away", (1_000, 1_000))
         os.utime(young / ".thrown-away", (LATER, LATER))
