@@ -20,6 +20,8 @@ from assistant.errors import AttachmentError, WorkspaceError
 from assistant.messages.attached import AttachedFile
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.workspace import Workspace
+from assistant.text.encoding import encode
+from assistant.text.passages import FORGOTTEN_MARK
 
 MAX_NAME_CHARS = 100
 """Characters of a kept file's name, its ending among them; systems take 255 bytes."""
@@ -85,7 +87,7 @@ class Attachments:
     def remove(self, file: AttachedFile) -> None:
         """Delete what is kept of a file; one that was changed since is the person's and stays."""
         kept = self._kept(file.kept)
-        if kept is not None and kept.stat().st_size != file.size_bytes:
+        if kept is not None and kept.stat().st_size != file.size_bytes and not _is_marked(kept):
             return
         for path in filter(None, (kept, self._kept(file.kept_text))):
             path.unlink(missing_ok=True)
@@ -120,6 +122,11 @@ class Attachments:
             self._made.append(path)
             return path
         raise AssertionError("names have no end")
+
+
+def _is_marked(path: Path) -> bool:
+    """True where something was forgotten in a text, which is no change by a person."""
+    return encode(FORGOTTEN_MARK) in read_plain_file(path)
 
 
 def picture_type(name: str) -> str:

@@ -101,3 +101,10 @@ def test_what_is_kept_of_a_file_is_removed_and_nothing_else(
     Attachments(workspace).remove(AttachedFile("a.pdf", kept, size_bytes, 1, "whole", kept_text=kept_text))
     assert sorted(path.name for path in workspace.files_folder.rglob("*.*")) == left
     assert (workspace.root / "SOUL.md").exists()
+
+
+def test_a_text_in_which_something_was_forgotten_goes_as_well(workspace: Workspace) -> None:
+    attachments = Attachments(workspace)
+    kept = attachments.keep_text("notes.csv", "day,⟦forgotten⟧")
+    attachments.remove(AttachedFile("notes.csv", kept, 9, 1, "whole"))
+    assert not (workspace.root / kept).exists()
