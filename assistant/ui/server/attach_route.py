@@ -62,6 +62,9 @@ class AttachRoute:
             await self._receive(request, name, path)
             async with self._reading:
                 file = await loaded.assistant.read_attached(name, path)
+            if await request.is_disconnected():
+                # Its tab was left meanwhile, and nobody would send it or take it back.
+                raise ClientDisconnect
             return JSONResponse(_staged(user, tab_hash, file, loaded), headers=_NO_STORE)
         except ClientDisconnect:
             remove_temporary(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from assistant.ui.chat.staged_files import MAX_FILES_OF_MESSAGE
-from assistant.ui.server.asgi import PERSON, AsgiReceive, AsgiScope, AsgiSend
+from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiMessage, AsgiReceive, AsgiScope, AsgiSend
 from assistant.ui.server.attach_route import AttachRoute
 from assistant.ui.server.loading import Loaded, Loading
 from assistant.ui.server.user_sessions import UserSession, UserSessions
@@ -24,7 +25,8 @@ MAX_BYTES = 1_000_000
 class Tab:
     """What Ada's tab asks, and the folder of what came in."""
 
-    def __init__(self, client: httpx.AsyncClient, user: UserSession, folder: Path) -> None:
+    def __init__(self, app: AsgiApp, client: httpx.AsyncClient, user: UserSession, folder: Path) -> None:
+        self.app = app
         self.client = client
         self.user = user
         self.folder = folder
@@ -58,7 +60,7 @@ async def tab(home: Path, tmp_path: Path) -> AsyncGenerator[Tab]:
 
         transport = httpx.ASGITransport(app=as_ada)  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            yield Tab(client, user, tmp_path / "coming")
+            yield Tab(as_ada, client, user, tmp_path / "coming")
         await users.close()
 
 
@@ -103,6 +105,30 @@ async def test_a_message_takes_so_many_files(tab: Tab) -> None:
     told = [await tab.attach(f"{number}.txt", b"words") for number in range(MAX_FILES_OF_MESSAGE + 1)]
     assert ["error" in one for one in told] == [False] * MAX_FILES_OF_MESSAGE + [True]
     assert len(tab.on_disk) == MAX_FILES_OF_MESSAGE
+
+
+async def test_a_message_takes_no_more_where_they_come_at_once(tab: Tab) -> None:
+    told = await asyncio.gather(*(tab.attach(f"{number}.txt", b"words") for number in range(MAX_FILES_OF_MESSAGE + 3)))
+    assert sum("error" in one for one in told) == 3
+    assert len(tab.on_disk) == MAX_FILES_OF_MESSAGE
+
+
+@pytest.mark.parametrize("sent", [[b"wor"], [b"words", b""]], ids=["half-way", "while it was read"])
+async def test_a_tab_that_was_left_leaves_nothing(tab: Tab, sent: list[bytes]) -> None:
+    coming: list[AsgiMessage] = [{"type": "http.request", "body": piece, "more_body": bool(piece)} for piece in sent]
+    query = f"session_hash={TAB}&name=notes.txt".encode()
+    scope = {"type": "http", "method": "POST", "path": "/attach", "query_string": query, "headers": []}
+    answers: list[AsgiMessage] = []
+
+    async def receive() -> AsgiMessage:
+        return coming.pop(0) if coming else {"type": "http.disconnect"}
+
+    async def send(message: AsgiMessage) -> None:
+        answers.append(message)
+
+    await tab.app(scope, receive, send)
+    assert answers[0]["status"] == 204
+    assert tab.on_disk == []
 
 
 async def test_a_picture_that_is_not_there_is_not_found(tab: Tab) -> None:
