@@ -90,7 +90,7 @@ def _pages_text(name: str, said: Mapping[str, object]) -> str:
     if not is_list(texts):
         raise _problem(name, said)
     pages = [(say("attachments", "page", number=number), str(text)) for number, text in enumerate(texts, 1)]
-    return _under_titles(pages)
+    return _under_titles([*pages, *_cut(said)])
 
 
 def _parts_text(name: str, kind: FileKind, said: Mapping[str, object]) -> str:
@@ -106,8 +106,12 @@ def _parts_text(name: str, kind: FileKind, said: Mapping[str, object]) -> str:
             "slides": say("attachments", "slide", number=number),
         }
         titled.append((heading.get(kind, ""), str(part.get("text", ""))))
-    cut = [("", say("attachments", "is_cut"))] if said.get("is_cut") else []
-    return _under_titles([*titled, *cut])
+    return _under_titles([*titled, *_cut(said)])
+
+
+def _cut(said: Mapping[str, object]) -> list[tuple[str, str]]:
+    """What stands behind the parts of a file that was not read to its end."""
+    return [("", say("attachments", "is_cut"))] if said.get("is_cut") else []
 
 
 def _under_titles(parts: Sequence[tuple[str, str]]) -> str:

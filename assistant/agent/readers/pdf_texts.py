@@ -12,7 +12,10 @@ MAX_CHARS = 2_000_000
 
 
 def read(content: bytes, _: str, wanted: str) -> dict[str, object]:
-    """`total`, `first` and `texts` of the pages that are wanted: `3`, `2-9`, `all`, or none for a short file's."""
+    """`total`, `first` and `texts` of the pages that are wanted: `3`, `2-9`, `all`, or none for a short file's.
+
+    `is_cut` is True, and else not there, where they have more text than is read.
+    """
     # Who only wants the limits must not wait for the library.
     from pypdf import PdfReader  # noqa: PLC0415
     from pypdf.errors import PyPdfError  # noqa: PLC0415
@@ -33,7 +36,9 @@ def read(content: bytes, _: str, wanted: str) -> dict[str, object]:
         for number in range(first - 1, last):
             texts.append((reader.pages[number].extract_text() or "")[:left])
             left -= len(texts[-1])
+            if left <= 0:
+                break
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, RecursionError):
         # A broken file breaks its reader in any of these ways.
         return {"problem": "unreadable"}
-    return {"total": total, "first": first, "texts": texts}
+    return {"total": total, "first": first, "texts": texts} | ({"is_cut": True} if left <= 0 else {})

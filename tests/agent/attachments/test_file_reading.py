@@ -50,6 +50,12 @@ async def test_each_page_of_a_pdf_is_under_its_number(tmp_path: Path) -> None:
     assert file.text.endswith("# Page 25\nthe last")
 
 
+async def test_of_a_huge_pdf_so_much_is_read_and_that_is_said(tmp_path: Path) -> None:
+    file = await read(tmp_path, "huge.pdf", pdf(*["x" * 200_000] * 12))
+    assert file.text.endswith("xxx\n\n[The file goes on; only so much of it was read.]")
+    assert "# Page 11" not in file.text
+
+
 async def test_each_slide_and_sheet_is_under_its_title(tmp_path: Path) -> None:
     sheet, shown = await read(tmp_path, "hours.xlsx", workbook()), await read(tmp_path, "trip.pptx", slides())
     assert sheet.text.startswith("# Sheet Hours\nday |  | hours\n")
