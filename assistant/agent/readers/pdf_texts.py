@@ -41,4 +41,5 @@ def read(content: bytes, _: str, wanted: str) -> dict[str, object]:
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, RecursionError):
         # A broken file breaks its reader in any of these ways.
         return {"problem": "unreadable"}
-    return {"total": total, "first": first, "texts": texts} | ({"is_cut": True} if left <= 0 else {})
+    said: dict[str, object] = {"total": total, "first": first, "texts": texts}
+    return {**said, "is_cut": True} if left <= 0 else said
