@@ -9,6 +9,7 @@ from typing import Any
 MAX_CHARS = 2_000_000
 """Characters of one reading."""
 _HEADING = "Heading "
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read(content: bytes, reader: str, _: str) -> dict[str, object]:
@@ -39,19 +40,42 @@ def _word(content: bytes) -> Parts:
 
 
 def _word_lines(document: Any) -> Iterator[str]:
+    from docx.table import Table  # noqa: PLC0415
+    from docx.text.paragraph import Paragraph  # noqa: PLC0415
+
     # Looking a style up takes the library some milliseconds, and a book has ten thousand paragraphs.
     marks: dict[str | None, str] = {}
-    for block in document.iter_inner_content():
-        if (rows := getattr(block, "rows", None)) is not None:
-            for row in rows:
-                yield " | ".join(cell.text.replace("\n", " ") for cell in row.cells)
+    for block in _blocks(document.element.body):
+        if block.tag == f"{_W}tbl":
+            for row in Table(block, document).rows:
+                yield " | ".join(map(_cell_text, row.cells))
             yield ""
             continue
-        text = block.text
-        style_id = block._p.style
+        text = _own_text(block)
+        style_id = block.style
         if style_id not in marks:
-            marks[style_id] = _mark_of(block.style)
+            marks[style_id] = _mark_of(Paragraph(block, document).style)
         yield f"{marks[style_id]}{text}" if text.strip() else ""
+
+
+def _blocks(parent: Any) -> Iterator[Any]:
+    """The paragraphs and tables in their order, those in a form's fields and in a tracked change too."""
+    for child in parent:
+        if child.tag in (f"{_W}p", f"{_W}tbl"):
+            yield child
+        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml"):
+            yield from _blocks(child)
+
+
+def _own_text(paragraph: Any) -> str:
+    """The words of a paragraph, those in links, in fields and in what was put in with changes tracked too."""
+    runs = (run for run in paragraph.iter(f"{_W}r") if next(run.iterancestors(f"{_W}p")) is paragraph)
+    return "".join(str(run.text) for run in runs)
+
+
+def _cell_text(cell: Any) -> str:
+    """The words of a cell of a table, on one line."""
+    return " ".join(map(_own_text, cell._tc.iter(f"{_W}p"))).replace("\n", " ")
 
 
 def _mark_of(style: Any) -> str:

@@ -8,6 +8,8 @@ from copy import deepcopy
 
 import pytest
 from docx import Document
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 from openpyxl import Workbook
 from pptx import Presentation
 from pptx.util import Inches
@@ -79,6 +81,22 @@ async def test_of_a_huge_workbook_so_much_is_read_and_that_is_said() -> None:
     said = await read_apart("sheet", workbook(rows=MAX_CHARS // 14 + 1_000), shell_environment())
     assert said["is_cut"] is True
     assert len(str(said["parts"])) < MAX_CHARS + 1_000_000
+
+
+async def test_words_in_fields_links_and_tracked_changes_are_found() -> None:
+    document, out = Document(), io.BytesIO()
+    inner = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
+    for xml in (
+        f"<w:sdt><w:sdtContent>{inner.format('A field.')}</w:sdtContent></w:sdt>",
+        "<w:p><w:ins><w:r><w:t>Put in</w:t></w:r></w:ins><w:del><w:r><w:delText>Gone</w:delText></w:r></w:del></w:p>",
+        "<w:p><w:hyperlink><w:r><w:t>A link</w:t></w:r></w:hyperlink></w:p>",
+        f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid><w:tr><w:tc>{inner.format('One')}{inner.format('cell')}</w:tc></w:tr></w:tbl>",
+    ):
+        name, _, rest = xml.partition(">")
+        document.element.body.insert(-1, parse_xml(f"{name} {nsdecls('w')}>{rest}"))
+    document.save(out)
+    said = await read_apart("word", out.getvalue(), shell_environment())
+    assert said["parts"] == [{"title": "", "text": "A field.\nPut in\nA link\nOne cell"}]
 
 
 async def test_a_book_of_many_paragraphs_is_read() -> None:
