@@ -21,16 +21,17 @@
     };
   };
 
-  let before = { waits: false, runs: false };
+  let before = { waits: "", runs: false };
   const look = () => {
     const now = {
-      waits: document.querySelector("#chat .p-approval") !== null,
+      // The class of its button names the call: another one that waits in its place is told of as well.
+      waits: document.querySelector("#chat .p-approval .p-key-y")?.className ?? "",
       runs: document.querySelector("#stop button") !== null,
     };
     const plain = document.title.startsWith(MARK) ? document.title.slice(MARK.length) : document.title;
     const title = now.waits ? MARK + plain : plain;
     if (document.title !== title) document.title = title;
-    if (now.waits && !before.waits) notify(WORDS.notify_waits);
+    if (now.waits && now.waits !== before.waits) notify(WORDS.notify_waits);
     else if (before.runs && !now.runs && !now.waits) notify(WORDS.notify_done);
     before = now;
   };
