@@ -194,7 +194,7 @@ async def test_what_a_shortened_result_said_in_full_is_offered(home: Path) -> No
     async with scripted_assistant(home, model, **values) as assistant:
         conversation = assistant.conversations.create()
         await say(assistant, conversation, "Read harbour.txt")
-        for _ in range(3):
+        for _ in range(8):
             await say(assistant, conversation, LONG[:3_000])
         shown = [item.text for item in conversation.context_items()]
         await say(assistant, conversation, "/compact")

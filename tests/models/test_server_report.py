@@ -61,7 +61,7 @@ def row(**fields: object) -> Answers:
                     "model_info": {"qwen2.context_length": 131_072},
                 },
             },
-            ListedModel("m", 12_288, 1.5, True),
+            ListedModel("m", 12_288, 1.5, True, sees_pictures=False),
             id="Ollama with num_ctx",
         ),
         pytest.param(
@@ -70,7 +70,7 @@ def row(**fields: object) -> Answers:
                 "/api/show": {"details": {"parameter_size": "7.6B"}, "capabilities": ["completion"]},
                 "/api/ps": {"models": [{"name": "m", "context_length": 4_096}]},
             },
-            ListedModel("m", 4_096, 7.6, False),
+            ListedModel("m", 4_096, 7.6, False, sees_pictures=False),
             id="Ollama, what is loaded",
         ),
         pytest.param(
