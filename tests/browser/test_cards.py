@@ -140,7 +140,7 @@ def test_the_context_tab_shows_what_the_model_sees(chat: Chat, behind: Behind) -
 
 
 def test_what_was_folded_is_shown_and_marked(chat: Chat) -> None:
-    chat.open_session("Lisbon trip")
+    chat.open("c=lisbon")
     chat.page.get_by_text("Question 40 about the trip").wait_for()
     chat.page.locator("#chat").get_by_role("button", name="Open transcript").click()
     expect(chat.page.locator("#chat .m-found")).to_contain_text("Question 1 about the trip")

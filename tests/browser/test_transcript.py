@@ -88,7 +88,7 @@ def test_at_the_end_the_view_follows(chat: Chat) -> None:
 
 
 def test_sending_leads_to_the_own_message(chat: Chat) -> None:
-    chat.open_session("Lisbon trip")
+    chat.open("c=lisbon")
     chat.page.get_by_text("Question 40 about the trip").wait_for()
     chat.page.locator(SCROLLER).evaluate("box => box.scrollTo(0, 0)")
     chat.say("slow words of mine")
