@@ -136,7 +136,7 @@ def _let_go(conversation: Conversation) -> None:
     """Make the prompt anew, in the language of what was said lately, and take out what was recalled."""
     state = conversation._state  # pyright: ignore[reportPrivateUsage] - nobody else undoes what it keeps
     state.agent_state.context = without_hints(state.context)
-    state.prefix.renew(state.next_language)
+    state.frozen_prompt.renew(state.next_language)
 
 
 async def _compact(assistant: Assistant, conversation: Conversation) -> None:
