@@ -9,7 +9,7 @@
   /* Gradio opens a stream of answers when an event is taken while none is open, and closes it when the server says that
      nothing is left. Where the server said so just before it took the next event, and the word of it comes second, that
      event would wait for ever. So while a stream is open, word that an event was taken waits a moment for its end. */
-  const CLOSING_MILLISECONDS = 60;
+  const CLOSING_MILLISECONDS = 150;
   const ask = window.fetch.bind(window);
   let closed = null;
   const readStream = async (request) => {

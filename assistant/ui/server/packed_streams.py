@@ -1,8 +1,8 @@
 """Event streams that are compressed on their way to the browser, each event at once.
 
-The words of one answer differ little from each other, so a whole stream packs far better than each event by itself.
-Gradio's own streams are left alone: a browser unpacks a stream by a way of its own, and what tells Gradio's script that
-its stream has ended must not come behind the answer to the next event.
+The updates of one page differ little from each other, so a whole stream packs far better than each event by itself. A
+browser unpacks a stream by a way of its own, so its end may come after an answer that was sent later; `assets/first.js`
+lets Gradio's script see both in their order.
 """
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ from http import HTTPStatus
 import gradio as gr
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route, request_response
+from starlette.routing import Route
 
 from assistant.ui.server.asgi import PERSON
-from assistant.ui.server.packed_streams import PackedStreams
 from assistant.ui.server.personal_names import PersonalNames
 from assistant.ui.server.user_sessions import UserSessions
 
@@ -42,7 +41,7 @@ class PatchStreams:
     def routes(self) -> list[Route]:
         """Where a tab reads its words, and Gradio's sign of life, which would hold a connection of the browser."""
         return [
-            Route("/patches", PackedStreams(request_response(self._answer)), methods=["GET"]),
+            Route("/patches", self._answer, methods=["GET"]),
             Route("/gradio_api/heartbeat/{session_hash}", _alive, methods=["GET"]),
         ]
 

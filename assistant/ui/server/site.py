@@ -23,6 +23,7 @@ from assistant.ui.server.first_script import FirstScript
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.news_route import NewsRoute
 from assistant.ui.server.open_routes import max_file_bytes
+from assistant.ui.server.packed_streams import PackedStreams
 from assistant.ui.server.patch_streams import PatchStreams
 from assistant.ui.server.personal_names import NamesInAnswers, PersonalNames
 from assistant.ui.server.sign_in import SignIn
@@ -58,7 +59,7 @@ class Site:
         self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
         self.app: AsgiApp = Guard(
-            _first_page_told(self.routes, on_first_page),  # type: ignore[arg-type]
+            PackedStreams(_first_page_told(self.routes, on_first_page)),  # type: ignore[arg-type]
             Hosts(known_hosts(settings.host, settings.space_host), any_address=settings.is_public),
             who_comes,
             sign_in.show if sign_in else None,
