@@ -100,6 +100,7 @@ def test_the_first_answer_is_four_clicks_away(page: Page, home: Path, provider: 
     assert kept["PALIMPSEST_TOOLS"] == "ask"
 
 
+@pytest.mark.timeout(400)
 def test_a_model_in_a_file_answers_without_a_server(
     serve: Serve, context: BrowserContext, home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,8 +111,13 @@ def test_a_model_in_a_file_answers_without_a_server(
     monkeypatch.setenv("PALIMPSEST_MAX_REPLY_TOKENS", "100")
     page: Page = request.getfixturevalue("page")
     page.get_by_text("A file on this machine").click()
-    page.get_by_role("button", name="Begin").click()
-    expect(page.locator("#top .p-chip")).to_have_text("Small", timeout=60_000)
+    begin, small = page.get_by_role("button", name="Begin"), page.locator("#top .p-chip", has_text="Small")
+    begin.click()
+    expect(small.or_(page.locator("#chat .p-failed")).first).to_be_visible(timeout=150_000)
+    if not small.is_visible():
+        # So small a model may say nothing at all when it is tried.
+        begin.click()
+    expect(small).to_be_visible(timeout=100_000)
     kept = dotenv_values(home / ".env")
     assert (kept["PALIMPSEST_PROVIDER"], kept["PALIMPSEST_MODEL_FILE"]) == ("local", str(path))
     page.locator("#composer textarea").fill("Say yes.")
