@@ -152,7 +152,12 @@ async def test_a_room_with_a_running_turn_stays(house: House) -> None:
     user = house.users.enter(asking("ada"))
     loaded = await user.loading.ready()
     conversation = loaded.assistant.conversations.create()
+    view = user.chat.tabs.view(loaded, conversation.session_id)
     conversation.ask("think for long")
+    # Until the answer has begun, for a turn that is cut while it is made ready leaves its files to the interpreter.
+    async for _ in view.updates(-1):
+        if "It begins" in str(view.transcript.entries):
+            break
     house.now += IDLE_SECONDS + 1
     await house.users.close_idle()
     assert house.told == ["ada opened"]
