@@ -17,7 +17,7 @@ COMMAND = "make -C site all"
 def rules(tmp_path: Path) -> Rules:
     """A home, and beside it two folders whose names begin alike."""
     home = tmp_path / ".palimpsest"
-    for folder in (home / "files" / "plans" / "deep", tmp_path / "work", tmp_path / "work-old", home / "skills"):
+    for folder in (home / "files" / "plans" / "deep", tmp_path / "desk", tmp_path / "desk-old", home / "skills"):
         folder.mkdir(parents=True)
     (home / "files" / "plans" / ".git").mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -68,7 +68,7 @@ def test_the_same_letters_written_in_another_way_are_another_command(rules: Rule
 
 
 def test_the_same_command_in_another_folder_is_another(rules: Rules, tmp_path: Path) -> None:
-    moved = Rules("ask", rules.home, tmp_path / "work")
+    moved = Rules("ask", rules.home, tmp_path / "desk")
     assert extent_of("Bash", {"command": COMMAND}, moved) != extent_of("Bash", {"command": COMMAND}, rules)
 
 
@@ -84,8 +84,8 @@ def test_a_command_that_is_not_seen_at_once_is_allowed_once_only(rules: Rules) -
         ("Write", "a.txt", "."),
         ("Write", "plans/deep/a.txt", "plans/deep"),
         ("Write", "link/a.txt", "../../elsewhere"),
-        ("Write", "plans/../../../work/a.txt", "../../work"),
-        ("Read", "../../work-old/a.txt", "../../work-old"),
+        ("Write", "plans/../../../desk/a.txt", "../../desk"),
+        ("Read", "../../desk-old/a.txt", "../../desk-old"),
     ],
 )
 def test_a_file_tool_is_allowed_in_the_folder_its_path_leads_to(
@@ -114,9 +114,9 @@ def test_a_folder_that_became_a_link_leads_elsewhere(rules: Rules, tmp_path: Pat
         ("Read", {"file_path": "../../.netrc"}),
         ("Write", {"file_path": 7}),
         ("Write", {"file_path": "a\0b"}),
-        ("Glob", {"path": "../../work", "pattern": "../*"}),
-        ("Glob", {"path": "../../work", "pattern": "/etc/*"}),
-        ("Grep", {"path": "../../work/one.txt", "pattern": "x"}),
+        ("Glob", {"path": "../../desk", "pattern": "../*"}),
+        ("Glob", {"path": "../../desk", "pattern": "/etc/*"}),
+        ("Grep", {"path": "../../desk/one.txt", "pattern": "x"}),
         ("Bash", {"command": ["ls"]}),
         ("weather_report", {"city": "Lisbon"}),
     ],
@@ -129,12 +129,12 @@ def test_what_steers_the_assistant_or_cannot_be_told_exactly_is_allowed_once_onl
 
 
 def test_a_search_is_allowed_in_its_folder_and_says_how_deep_it_goes(rules: Rules, tmp_path: Path) -> None:
-    extent = extent_of("Grep", {"path": "../../work", "pattern": "x"}, rules)
-    assert extent is not None and extent != extent_of("Grep", {"path": "../../work-old", "pattern": "x"}, rules)
+    extent = extent_of("Grep", {"path": "../../desk", "pattern": "x"}, rules)
+    assert extent is not None and extent != extent_of("Grep", {"path": "../../desk-old", "pattern": "x"}, rules)
     assert extent.text == f"Grep in {tmp_path / 'work'} and everything below it"
 
 
 def test_what_is_refused_is_refused_whatever_its_extent(rules: Rules, tmp_path: Path) -> None:
-    call = {"file_path": str(tmp_path / "work" / "mcp.json"), "content": "{}"}
-    assert extent_of("Write", call, rules) == Extent("Write", str(tmp_path / "work"))
+    call = {"file_path": str(tmp_path / "desk" / "mcp.json"), "content": "{}"}
+    assert extent_of("Write", call, rules) == Extent("Write", str(tmp_path / "desk"))
     assert judge("Write", call, rules).behavior == "deny"
