@@ -131,7 +131,7 @@ def test_what_steers_the_assistant_or_cannot_be_told_exactly_is_allowed_once_onl
 def test_a_search_is_allowed_in_its_folder_and_says_how_deep_it_goes(rules: Rules, tmp_path: Path) -> None:
     extent = extent_of("Grep", {"path": "../../desk", "pattern": "x"}, rules)
     assert extent is not None and extent != extent_of("Grep", {"path": "../../desk-old", "pattern": "x"}, rules)
-    assert extent.text == f"Grep in {tmp_path / 'work'} and everything below it"
+    assert extent.text == f"Grep in {tmp_path / 'desk'} and everything below it"
 
 
 def test_what_is_refused_is_refused_whatever_its_extent(rules: Rules, tmp_path: Path) -> None:
