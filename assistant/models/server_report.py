@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from assistant.models.model_list import chat_rows, chats_by_capabilities
-from assistant.text.json_values import is_list, is_object
+from assistant.text.json_values import is_list, is_object, objects_in
 
 _SIZE = re.compile(r"(?<![a-z0-9.])[ae]?(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
@@ -136,8 +136,7 @@ async def read_ollama(client: httpx.AsyncClient, root: str, name: str) -> Listed
     most = _most_tokens(shown.get("model_info"))
     if found := _NUM_CTX.search(str(shown.get("parameters", ""))):
         return ListedModel(name, int(found[1]), size, calls_tools, is_for_chat, most, None, True, sees)
-    loaded = (await _fetch(client, f"{root}/api/ps")).get("models")
-    rows = [row for row in loaded if is_object(row)] if is_list(loaded) else []
+    rows = objects_in((await _fetch(client, f"{root}/api/ps")).get("models"))
     nothing: dict[str, object] = {}
     mine = next((row for row in rows if row.get("name") == name or row.get("model") == name), nothing)
     window = _number(mine, "context_length")

@@ -1,4 +1,4 @@
-"""What parsed JSON is: whether a value is an object or a list, in types that say so (pure)."""
+"""What parsed JSON is: an object, a list or the objects in one, in types that say so (pure)."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def is_object(value: object) -> TypeGuard[JsonObject]:
 def is_list(value: object) -> TypeGuard[JsonList]:
     """True for a list of JSON."""
     return isinstance(value, list)
+
+
+def objects_in(value: object) -> list[JsonObject]:
+    """The objects of a list of JSON, in their order; none where the value is no list."""
+    return [item for item in value if is_object(item)] if is_list(value) else []

@@ -9,7 +9,7 @@ from agentscope.formatter import AnthropicChatFormatter
 
 from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Msg
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, is_object, objects_in
 
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -40,11 +40,11 @@ def tidy_blocks(messages: Sequence[JsonObject]) -> list[JsonObject]:
         if not blocks:
             continue
         if merged and merged[-1]["role"] == role:
-            merged[-1] = {"role": role, "content": [*_blocks(merged[-1]["content"]), *blocks]}
+            merged[-1] = {"role": role, "content": [*objects_in(merged[-1]["content"]), *blocks]}
         else:
             merged.append({"role": role, "content": blocks})
     if merged and merged[-1]["role"] == "assistant":
-        words = " ".join(str(block.get("text", "")) for block in _blocks(merged[-1]["content"]))
+        words = " ".join(str(block.get("text", "")) for block in objects_in(merged[-1]["content"]))
         merged.append({"role": "user", "content": [{"type": "text", "text": render("go_on", language_of(words))}]})
     return merged
 
@@ -62,14 +62,14 @@ def with_cache_places(messages: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 def _marked(message: JsonObject) -> JsonObject:
-    *before, last = _blocks(message["content"])
+    *before, last = objects_in(message["content"])
     return {**message, "content": [*before, {**last, **_CACHED}]}
 
 
 def _tidy_content(content: object) -> list[JsonObject]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    return [_tidy_block(block) for block in _blocks(content) if not _is_blank(block)]
+    return [_tidy_block(block) for block in objects_in(content) if not _is_blank(block)]
 
 
 def _tidy_block(block: JsonObject) -> JsonObject:
@@ -78,7 +78,7 @@ def _tidy_block(block: JsonObject) -> JsonObject:
             arguments = block.get("input")
             return {**block, "id": _plain_id(block.get("id")), "input": arguments if is_object(arguments) else {}}
         case "tool_result":
-            content = [part for part in _blocks(block.get("content")) if not _is_blank(part)]
+            content = [part for part in objects_in(block.get("content")) if not _is_blank(part)]
             said = content or [{"type": "text", "text": render("empty_result", "en")}]
             return {**block, "tool_use_id": _plain_id(block.get("tool_use_id")), "content": said}
         case _:
@@ -92,7 +92,3 @@ def _plain_id(call_id: object) -> str:
 
 def _is_blank(block: Mapping[str, object]) -> bool:
     return block.get("type") == "text" and not str(block.get("text") or "").strip()
-
-
-def _blocks(content: object) -> list[JsonObject]:
-    return [block for block in content if is_object(block)] if is_list(content) else []

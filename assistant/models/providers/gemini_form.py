@@ -12,7 +12,7 @@ from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Block, Msg, ThinkingBlock, copy_with_blocks
 from assistant.models.providers.carried import kept_call_extras
 from assistant.models.wire.gemini_chunks import SIGNATURE
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, is_object, objects_in
 
 # What the API takes in place of a signature for a call of another model.
 # https://ai.google.dev/gemini-api/docs/thought-signatures
@@ -43,17 +43,17 @@ def tidy_contents(
     """
     merged: list[JsonObject] = []
     for content in contents:
-        parts = [_tidy_part(part, extras) for part in _parts(content) if not _is_blank(part)]
+        parts = [_tidy_part(part, extras) for part in objects_in(content.get("parts")) if not _is_blank(part)]
         if not parts:
             continue
         if merged and merged[-1]["role"] == content["role"]:
-            merged[-1] = {**merged[-1], "parts": [*_parts(merged[-1]), *parts]}
+            merged[-1] = {**merged[-1], "parts": [*objects_in(merged[-1].get("parts")), *parts]}
         else:
             merged.append({"role": content["role"], "parts": parts})
     if needs_signatures:
         merged = [_signed(content) for content in merged]
     if merged and merged[-1]["role"] == "model":
-        words = " ".join(str(part.get("text", "")) for part in _parts(merged[-1]))
+        words = " ".join(str(part.get("text", "")) for part in objects_in(merged[-1].get("parts")))
         merged.append({"role": "user", "parts": [{"text": render("go_on", language_of(words))}]})
     return merged
 
@@ -78,7 +78,7 @@ def _tidy_part(part: JsonObject, extras: Mapping[str, Mapping[str, object]]) -> 
 
 def _signed(content: JsonObject) -> JsonObject:
     """The content with a signature at the first of its calls."""
-    parts = _parts(content)
+    parts = objects_in(content.get("parts"))
     first = next((place for place, part in enumerate(parts) if "function_call" in part), None)
     if first is None or "thought_signature" in parts[first]:
         return content
@@ -89,8 +89,3 @@ def _signed(content: JsonObject) -> JsonObject:
 def _is_blank(part: Mapping[str, object]) -> bool:
     text = part.get("text")
     return isinstance(text, str) and not text.strip()
-
-
-def _parts(content: Mapping[str, object]) -> list[JsonObject]:
-    parts = content.get("parts")
-    return [part for part in parts if is_object(part)] if is_list(parts) else []

@@ -8,7 +8,7 @@ from agentscope.formatter import OpenAIResponseFormatter
 
 from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Msg, parse_object
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, objects_in
 
 
 class TidyResponseFormatter(OpenAIResponseFormatter):
@@ -28,7 +28,7 @@ def tidy_items(items: Sequence[JsonObject]) -> list[JsonObject]:
     tidied = [one for item in items if (one := _tidy(item)) is not None]
     kept = [item for place, item in enumerate(tidied) if not _is_thought(item) or _has_outcome(tidied, place)]
     if kept and kept[-1].get("role") == "assistant":
-        words = " ".join(str(part.get("text", "")) for part in _parts(kept[-1].get("content")))
+        words = " ".join(str(part.get("text", "")) for part in objects_in(kept[-1].get("content")))
         request = {"type": "input_text", "text": render("go_on", language_of(words))}
         kept.append({"role": "user", "content": [request]})
     return kept
@@ -44,7 +44,7 @@ def _tidy(item: JsonObject) -> JsonObject | None:
         case "reasoning":
             return item
         case _:
-            parts = [part for part in _parts(item.get("content")) if not _is_blank(part)]
+            parts = [part for part in objects_in(item.get("content")) if not _is_blank(part)]
             return {**item, "content": parts} if parts else None
 
 
@@ -60,7 +60,3 @@ def _is_thought(item: Mapping[str, object]) -> bool:
 
 def _is_blank(part: Mapping[str, object]) -> bool:
     return "text" in part and not str(part["text"] or "").strip()
-
-
-def _parts(content: object) -> list[JsonObject]:
-    return [part for part in content if is_object(part)] if is_list(content) else []

@@ -12,7 +12,7 @@ from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.native_events import NativeEvents, count
 from assistant.models.wire.pieces import ServerFailure, TokenUsage
 from assistant.models.wire.server_failures import failure_in
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, is_list, is_object, objects_in
 
 SIGNATURE = "thoughtSignature"
 _FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY")
@@ -92,5 +92,4 @@ def _first_candidate(value: Mapping[str, object]) -> JsonObject:
 
 def _parts_of(candidate: Mapping[str, object]) -> list[JsonObject]:
     content = candidate.get("content")
-    parts = content.get("parts") if is_object(content) else None
-    return [part for part in parts if is_object(part)] if is_list(parts) else []
+    return objects_in(content.get("parts")) if is_object(content) else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from assistant.text.json_values import is_list, is_object
+from assistant.text.json_values import is_list, is_object, objects_in
 
 Value = Mapping[str, object]
 _ANSWER_FIELDS = ("choices", "message", "text", "response", "content", "delta", "candidates", "output", "token")
@@ -126,8 +126,7 @@ def _candidates(value: Value) -> Value:
     candidates = value.get("candidates")
     first = candidates[0] if is_list(candidates) and candidates and is_object(candidates[0]) else {}
     content = first.get("content")
-    given = content.get("parts") if is_object(content) else None
-    parts = [part for part in given if is_object(part)] if is_list(given) else []
+    parts = objects_in(content.get("parts")) if is_object(content) else []
     calls = [
         {"function": {"name": call.get("name"), "arguments": json.dumps(call.get("args") or {}, ensure_ascii=False)}}
         for part in parts
@@ -156,8 +155,7 @@ def _generated(value: Value) -> Value:
 
 def _output_items(value: Value) -> Value:
     """A whole answer of OpenAI's newer protocol."""
-    items = value.get("output")
-    known = [item for item in items if is_object(item)] if is_list(items) else []
+    known = objects_in(value.get("output"))
     content = [item.get("content") or item.get("summary") for item in known if item.get("type") == "message"]
     thoughts = [item.get("summary") or item.get("content") for item in known if item.get("type") == "reasoning"]
     calls = [item for item in known if item.get("type") == "function_call"]

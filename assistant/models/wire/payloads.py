@@ -25,7 +25,7 @@ from assistant.models.wire.pieces import (
     UnreadPart,
 )
 from assistant.models.wire.server_failures import failure_in, failure_in_choice
-from assistant.text.json_values import is_list, is_object
+from assistant.text.json_values import JsonObject, is_list, is_object, objects_in
 
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought", "thoughts")
 _TEXT_FIELDS = ("content", "text", "output_text", "response", "answer")
@@ -98,11 +98,11 @@ def _choice(value: Mapping[str, object], wanted_index: int) -> Mapping[str, obje
     return next((choice for choice in answers if _index(choice) in (wanted_index, None)), nothing)
 
 
-def _answers(choices: object) -> list[Mapping[str, object]]:
+def _answers(choices: object) -> list[JsonObject]:
     if is_object(choices):
         # One answer in place of a list of them, or one under each number.
         choices = list(choices.values()) if choices and all(str(name).isdigit() for name in choices) else [choices]
-    return [choice for choice in choices if is_object(choice)] if is_list(choices) else []
+    return objects_in(choices)
 
 
 def _index(choice: Mapping[str, object]) -> int | None:

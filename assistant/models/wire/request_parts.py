@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
 from assistant.config.prompts import language_of, render
-from assistant.text.json_values import is_list, is_object
+from assistant.text.json_values import is_list, is_object, objects_in
 
 RequestPart = Literal[
     "stream_options",
@@ -80,7 +80,7 @@ def without_parts(body: Mapping[str, object], parts: Collection[RequestPart]) ->
     for field in ("stream_options", "parallel_tool_calls", "tool_choice"):
         if field in parts:
             adapted.pop(field, None)
-    messages = [dict(message) for message in _messages(body)]
+    messages = [dict(message) for message in objects_in(body.get("messages"))]
     if "tools" in parts:
         for field in ("tools", "tool_choice", "parallel_tool_calls"):
             adapted.pop(field, None)
@@ -125,7 +125,7 @@ def _is_plain(message: Mapping[str, object]) -> bool:
 
 
 def _has(body: Mapping[str, object], part: RequestPart) -> bool:
-    messages = _messages(body)
+    messages = objects_in(body.get("messages"))
     match part:
         case "stream_options" | "parallel_tool_calls" | "tool_choice" | "tools":
             return part in body
@@ -139,11 +139,6 @@ def _has(body: Mapping[str, object], part: RequestPart) -> bool:
             return any(is_list(message.get("content")) for message in messages)
         case "alternating_roles":
             return True
-
-
-def _messages(body: Mapping[str, object]) -> list[Mapping[str, object]]:
-    messages = body.get("messages")
-    return [message for message in messages if is_object(message)] if is_list(messages) else []
 
 
 def _without_thoughts(message: Mapping[str, object]) -> dict[str, object]:

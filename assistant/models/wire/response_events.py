@@ -10,7 +10,7 @@ from collections.abc import Callable
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.native_events import IdsOfCalls, NativeEvents, count
 from assistant.models.wire.pieces import TokenUsage
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, is_object, objects_in
 
 _SAYING = (".delta", ".arguments.done", "output_item.added")
 _ENDS = ("response.completed", "response.incomplete")
@@ -74,9 +74,7 @@ class ResponseEvents(NativeEvents):
             "total_tokens": usage.input_tokens + usage.output_tokens,
             "input_tokens_details": {"cached_tokens": usage.cached_tokens},
         }
-        output = response.get("output")
-        items = list(filter(is_object, output)) if is_list(output) else []
-        return [{**value, "response": {**response, "output": items, "usage": counts}}]
+        return [{**value, "response": {**response, "output": objects_in(response.get("output")), "usage": counts}}]
 
     def _end(self, response: JsonObject) -> None:
         facts, usage = self.facts, response.get("usage")
