@@ -230,9 +230,7 @@ async def _connect_native(settings: Settings, provider: NativeName, told: str = 
     how = " ".join(
         part for part in (told, say("models", "at_provider", name=made.listed.name, provider=made.where)) if part
     )
-    known = settings.max_input_length or made.listed.window_tokens
-    chosen = settings.model_copy(update={"max_input_length": known})
-    return _chat_model(made.model, provider, made.address, made.listed, chosen, how)
+    return _chat_model(made.model, provider, made.address, made.listed, settings, how)
 
 
 async def _connect_file(settings: Settings) -> ChatModel:
@@ -282,7 +280,7 @@ def _chat_model(
         name=listed.name,
         provider=provider,
         address=base_url,
-        window_tokens=_window(settings, listed, base_url),
+        window_tokens=model.context_size,
         vocabulary=vocabulary_for(listed.name),
         is_language_model=True,
         is_fit_for_summaries=size is None or size >= FIT_BILLIONS,

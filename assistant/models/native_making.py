@@ -31,7 +31,6 @@ class MadeModel:
     model: ProviderModel
     address: str
     listed: ListedModel
-    window_tokens: int
     where: str
 
 
@@ -50,13 +49,14 @@ async def make_native(settings: Settings, provider: NativeName) -> MadeModel:
     listed = ListedModel(settings.model or known.model)
     if provider == "ollama":
         listed = await _ask_ollama(settings.model, address, key)
-    window = settings.max_input_length or (listed.window_tokens if provider == "ollama" else None)
-    window = window or window_of(listed.name, setting=None, reported=None, is_local=is_loopback(address))
+    # Ollama loads a model with the window that it is asked for: what it told is taken as if it were set.
+    told = settings.max_input_length or listed.window_tokens
+    window = window_of(listed.name, setting=told, reported=None, is_local=is_loopback(address))
     try:
         model = _make(provider, listed.name, address, key, window, settings.max_reply_tokens)
     except ModuleNotFoundError:
         raise ModelError(say("models", "library_missing", provider=known.title, extra=provider)) from None
-    return MadeModel(model, address, listed, window, set_address or known.title)
+    return MadeModel(model, address, listed, set_address or known.title)
 
 
 def own_address(settings: Settings, provider: NativeName) -> str:
