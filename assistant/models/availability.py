@@ -6,12 +6,13 @@ import httpx
 import openai
 
 from assistant.models.failures import ProviderFailure, as_model_error
+from assistant.models.http_client import CONNECT_SECONDS
 
-# As long as a turn waits for a connection.
-_CONNECT_SECONDS = 4.0
 _ANSWER_SECONDS = 2.0
-# A key that is refused; a server that is away behind its gateway, or still loads its model.
-_TELLING = (401, 403, 502, 503, 504)
+LOOK_TIMEOUT = httpx.Timeout(_ANSWER_SECONDS, connect=CONNECT_SECONDS)
+"""For a connection as long as a turn waits for it, for the answer less."""
+TELLING_STATUS = (401, 403, 502, 503, 504)
+"""A key that is refused; a server that is away behind its gateway, or still loads its model."""
 
 
 async def why_unavailable(client: openai.AsyncOpenAI, address: str, key: str) -> str:
@@ -21,8 +22,7 @@ async def why_unavailable(client: openai.AsyncOpenAI, address: str, key: str) ->
     not every key may see: then a chat request without a message is tried. A server that is slow counts as there.
     """
     # The client was given one of httpx, and its types name the other library that it can use.
-    timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
-    options: openai.RequestOptions = {"timeout": timeout}  # type: ignore[typeddict-item]
+    options: openai.RequestOptions = {"timeout": LOOK_TIMEOUT}  # type: ignore[typeddict-item]
     try:
         try:
             await client.get("/models", cast_to=httpx.Response, options=options)
@@ -31,7 +31,7 @@ async def why_unavailable(client: openai.AsyncOpenAI, address: str, key: str) ->
     except openai.APITimeoutError as error:
         return str(as_model_error(error, address, key)) if isinstance(error.__cause__, httpx.ConnectTimeout) else ""
     except openai.APIStatusError as error:
-        return str(as_model_error(error, address, key)) if error.status_code in _TELLING else ""
+        return str(as_model_error(error, address, key)) if error.status_code in TELLING_STATUS else ""
     except ProviderFailure as error:
         return str(as_model_error(error, address, key))
     return ""

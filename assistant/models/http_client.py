@@ -13,6 +13,9 @@ from assistant.config.words import say
 from assistant.errors import ModelUnreachableError
 from assistant.models.proxies import proxy_of
 
+CONNECT_SECONDS = 4.0
+"""How long a turn, a look at a server and a download wait for a connection."""
+
 Hooks = Mapping[str, list[Callable[[Any], Awaitable[None]]]]
 
 

@@ -12,14 +12,13 @@ from assistant.config.settings import Settings
 from assistant.config.words import say
 from assistant.errors import ModelError
 from assistant.models.failures import as_model_error, status_failure
-from assistant.models.http_client import client_for
+from assistant.models.http_client import CONNECT_SECONDS, client_for
 from assistant.models.known_providers import NATIVE_PROVIDERS
 from assistant.models.native_making import own_address
 from assistant.text.json_values import is_object
 
 # A server that checks the digest of a large file says nothing meanwhile.
 _SILENCE_SECONDS = 600.0
-_CONNECT_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ async def pull_model(settings: Settings, name: str) -> AsyncGenerator[PullProgre
     """
     address = own_address(settings, "ollama") or NATIVE_PROVIDERS["ollama"].base_url
     key, step = settings.key_of("ollama"), ""
-    timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
+    timeout = httpx.Timeout(_SILENCE_SECONDS, connect=CONNECT_SECONDS)
     try:
         async with (
             client_for(address, timeout, key=key) as client,

@@ -16,28 +16,18 @@ from assistant.config.words import say
 from assistant.errors import EndlessReplyError, ModelError
 from assistant.messages.blocks import Msg, TextBlock, ThinkingBlock, ToolCallBlock, copy_with_blocks
 from assistant.messages.tokens import TokenCounter
+from assistant.models.availability import LOOK_TIMEOUT, TELLING_STATUS
 from assistant.models.failures import as_model_error
 from assistant.models.providers.calls_as_words import with_calls_as_words
 from assistant.models.providers.links import with_links_as_words
 from assistant.models.providers.native_exchange import Exchange, MakeEvents, read_responses, refusal_in, timed_requests
-from assistant.models.providers.provider_line import (
-    CONNECT_SECONDS,
-    Answer,
-    Chunks,
-    OnRefused,
-    ProviderLine,
-    ProviderModel,
-    Request,
-)
+from assistant.models.providers.provider_line import Answer, Chunks, OnRefused, ProviderLine, ProviderModel, Request
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.regular_request import masked_requests
 from assistant.models.wire.request_parts import RequestPart
 
 ORIGIN = "origin"
 """The extra of a thinking block that names the model it came from."""
-_LOOK_SECONDS = 2.0
-# A key that is refused; a server that is away behind its gateway, or still loads its model.
-_TELLING = (401, 403, 502, 503, 504)
 
 
 class NativeModel(ProviderModel):
@@ -81,9 +71,8 @@ class NativeModel(ProviderModel):
 
     async def why_unavailable(self) -> str:
         """In plain words why a turn would fail now; empty where nothing speaks against it."""
-        timeout = httpx.Timeout(_LOOK_SECONDS, connect=CONNECT_SECONDS)
         try:
-            response = await self._http.get(self.LISTING, headers=dict(self._headers()), timeout=timeout)
+            response = await self._http.get(self.LISTING, headers=dict(self._headers()), timeout=LOOK_TIMEOUT)
         except httpx.ReadTimeout:
             return ""
         except httpx.HTTPError as error:
@@ -91,7 +80,7 @@ class NativeModel(ProviderModel):
         if response.is_success:
             return ""
         refusal = refusal_in(response, self._make_events(AnswerFacts(), {}))
-        is_telling = refusal.status_code in _TELLING
+        is_telling = refusal.status_code in TELLING_STATUS
         return str(as_model_error(refusal, self._line.address, self._line.key)) if is_telling else ""
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from agentscope.model import ChatModelBase, ChatResponse
 
 from assistant.messages.blocks import Msg, ToolCallBlock
 from assistant.models.failures import ProviderFailure, as_model_error
-from assistant.models.http_client import Hooks, client_for
+from assistant.models.http_client import CONNECT_SECONDS, Hooks, client_for
 from assistant.models.providers.call_ids import CallIds
 from assistant.models.providers.carried import with_carried
 from assistant.models.providers.carried_notes import with_notes
@@ -22,7 +22,6 @@ from assistant.models.server_report import is_loopback
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.request_parts import RequestPart
 
-CONNECT_SECONDS = 4.0
 # The longest silence between two pieces of an answer; a processor alone may read a long prompt for minutes.
 _READ_SECONDS = 120.0
 _LOOPBACK_READ_SECONDS = 600.0
