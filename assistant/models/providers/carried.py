@@ -17,7 +17,9 @@ from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.text.json_values import is_list, is_object
 
 WireMessage = dict[str, object]
-_ORIGIN, _FIELD, _CALLS, _MESSAGE = "origin", "thought_field", "call_extras", "message_extras"
+ORIGIN = "origin"
+"""The extra of a thinking block that names the model it came from."""
+_FIELD, _CALLS, _MESSAGE = "thought_field", "call_extras", "message_extras"
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ def _carrier(facts: AnswerFacts, origin: str, thinking_id: str | None) -> Thinki
     calls, message = facts.call_extras, facts.message_extras
     if not (thought_field or calls or message):
         return None
-    extras = {_ORIGIN: origin, _FIELD: thought_field, _CALLS: calls, _MESSAGE: message}
+    extras = {ORIGIN: origin, _FIELD: thought_field, _CALLS: calls, _MESSAGE: message}
     given = {name: value for name, value in extras.items() if value}
     fresh = {} if thinking_id is None else {"id": thinking_id}
     return ThinkingBlock.model_validate({"thinking": "", **fresh, **given})
@@ -90,7 +92,7 @@ def _steps_by_call(sources: Sequence[Msg], origin: str) -> dict[str, _Step]:
 
 def _remember(step: _Step, block: ThinkingBlock, origin: str) -> None:
     extras = block.model_extra or {}
-    if extras.get(_ORIGIN) != origin:
+    if extras.get(ORIGIN) != origin:
         return
     name, calls, message = extras.get(_FIELD), extras.get(_CALLS), extras.get(_MESSAGE)
     if isinstance(name, str) and name and block.thinking:

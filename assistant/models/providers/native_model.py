@@ -19,15 +19,13 @@ from assistant.messages.tokens import TokenCounter
 from assistant.models.availability import LOOK_TIMEOUT, TELLING_STATUS
 from assistant.models.failures import as_model_error
 from assistant.models.providers.calls_as_words import with_calls_as_words
+from assistant.models.providers.carried import ORIGIN
 from assistant.models.providers.links import with_links_as_words
 from assistant.models.providers.native_exchange import Exchange, MakeEvents, read_responses, refusal_in, timed_requests
 from assistant.models.providers.provider_line import Answer, Chunks, OnRefused, ProviderLine, ProviderModel, Request
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.regular_request import masked_requests
 from assistant.models.wire.request_parts import RequestPart
-
-ORIGIN = "origin"
-"""The extra of a thinking block that names the model it came from."""
 
 
 class NativeModel(ProviderModel):
