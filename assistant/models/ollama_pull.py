@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -11,11 +10,11 @@ import httpx
 from assistant.config.settings import Settings
 from assistant.config.words import say
 from assistant.errors import ModelError
+from assistant.messages.blocks import parse_object
 from assistant.models.failures import as_model_error, status_failure
 from assistant.models.http_client import CONNECT_SECONDS, client_for
 from assistant.models.known_providers import NATIVE_PROVIDERS
 from assistant.models.native_making import own_address
-from assistant.text.json_values import is_object
 
 # A server that checks the digest of a large file says nothing meanwhile.
 _SILENCE_SECONDS = 600.0
@@ -57,11 +56,7 @@ async def pull_model(settings: Settings, name: str) -> AsyncGenerator[PullProgre
 
 
 def _read(line: str, name: str) -> PullProgress:
-    try:
-        row: object = json.loads(line)
-    except ValueError:
-        row = None
-    row = row if is_object(row) else {}
+    row = parse_object(line) or {}
     if error := row.get("error"):
         raise ModelError(say("models", "pull_failed", name=name, quote=error))
     done, total = (value if isinstance(value := row.get(field), int) else 0 for field in ("completed", "total"))
@@ -69,8 +64,4 @@ def _read(line: str, name: str) -> PullProgress:
 
 
 def _said(body: str) -> str:
-    try:
-        value: object = json.loads(body)
-    except ValueError:
-        return body
-    return str(value.get("error", body)) if is_object(value) else body
+    return str((parse_object(body) or {}).get("error", body))

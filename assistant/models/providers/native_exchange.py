@@ -17,6 +17,7 @@ import openai
 
 from assistant.config.words import say
 from assistant.errors import ModelError
+from assistant.messages.blocks import parse_object
 from assistant.models.failures import status_failure
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.event_lines import EventLines
@@ -168,11 +169,8 @@ class _MendedStream(httpx.AsyncByteStream):
     def _mended(self, text: str) -> list[JsonObject]:
         if text.lstrip().lower().startswith(("<!doctype", "<html")):
             raise status_failure(_WRONG_ADDRESS_STATUS, say("models", "web_page"), self._address)
-        try:
-            value: object = json.loads(text)
-        except (ValueError, RecursionError):
-            return []
-        if not is_object(value):
+        value = parse_object(text)
+        if value is None:
             return []
         if failure := self._events.failure_in(value):
             raise self._refusal(failure)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from assistant.messages.blocks import parse_object
 from assistant.models.wire.answer_facts import AnswerFacts
 from assistant.models.wire.answer_reader import AnswerReader, ReadingHabits, RegularPiece
 from assistant.models.wire.native_events import NativeEvents
 from assistant.models.wire.pieces import AnswerText, ServerFailure, ThoughtText
 from assistant.models.wire.written_calls import schemas_of
 from assistant.models.wire.written_text import opening_of
-from assistant.text.json_values import JsonObject, is_list, is_object
+from assistant.text.json_values import JsonObject, is_list
 
 
 class OllamaRows(NativeEvents):
@@ -40,7 +41,9 @@ class OllamaRows(NativeEvents):
         facts.output_tokens = summary.usage.output_tokens if summary.usage else 0
         facts.is_cut = summary.reason == "length"
         facts.is_filtered = summary.reason == "content_filter"
-        calls = [{"function": {"name": call.name, "arguments": _object(call.arguments)}} for call in summary.calls]
+        calls = [
+            {"function": {"name": call.name, "arguments": parse_object(call.arguments) or {}}} for call in summary.calls
+        ]
         return [*rows, *([_row(tool_calls=calls)] if calls else []), {**_row(), "done": True}]
 
     def encode(self, value: JsonObject) -> bytes:
@@ -66,11 +69,3 @@ class OllamaRows(NativeEvents):
 
 def _row(**message: object) -> JsonObject:
     return {"message": {"role": "assistant", "content": "", **message}, "done": False}
-
-
-def _object(arguments: str) -> JsonObject:
-    try:
-        value: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return value if is_object(value) else {}
