@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agentscope.formatter import AnthropicChatFormatter
 
 from assistant.config.prompts import language_of, render
 from assistant.messages.blocks import Msg
+from assistant.models.providers.request_form import is_blank_text
 from assistant.text.json_values import JsonObject, is_object, objects_in
 
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
@@ -69,7 +70,7 @@ def _marked(message: JsonObject) -> JsonObject:
 def _tidy_content(content: object) -> list[JsonObject]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    return [_tidy_block(block) for block in objects_in(content) if not _is_blank(block)]
+    return [_tidy_block(block) for block in objects_in(content) if not is_blank_text(block)]
 
 
 def _tidy_block(block: JsonObject) -> JsonObject:
@@ -78,7 +79,7 @@ def _tidy_block(block: JsonObject) -> JsonObject:
             arguments = block.get("input")
             return {**block, "id": _plain_id(block.get("id")), "input": arguments if is_object(arguments) else {}}
         case "tool_result":
-            content = [part for part in objects_in(block.get("content")) if not _is_blank(part)]
+            content = [part for part in objects_in(block.get("content")) if not is_blank_text(part)]
             said = content or [{"type": "text", "text": render("empty_result", "en")}]
             return {**block, "tool_use_id": _plain_id(block.get("tool_use_id")), "content": said}
         case _:
@@ -88,7 +89,3 @@ def _tidy_block(block: JsonObject) -> JsonObject:
 def _plain_id(call_id: object) -> str:
     """Other providers have ids with dots and colons; the same letters take their place wherever the id stands."""
     return _NOT_IN_ID.sub("_", str(call_id))
-
-
-def _is_blank(block: Mapping[str, object]) -> bool:
-    return block.get("type") == "text" and not str(block.get("text") or "").strip()

@@ -57,6 +57,11 @@ def with_messages(arguments: Mapping[str, object], messages: Sequence[WireMessag
     return {**arguments, "extra_body": {**body, "messages": list(messages)}}
 
 
+def is_blank_text(part: Mapping[str, object]) -> bool:
+    """True for a part of a message that is text and says nothing."""
+    return part.get("type") == "text" and not str(part.get("text") or "").strip()
+
+
 def _tidy(message: WireMessage) -> WireMessage | None:
     tidied = dict(message)
     content = _tidy_content(tidied.get("content"))
@@ -78,14 +83,10 @@ def _tidy_content(content: object) -> object:
         return content if content.strip() else None
     if not is_list(content):
         return None
-    parts = [part for part in content if is_object(part) and not _is_empty_text(part)]
+    parts = [part for part in content if is_object(part) and not is_blank_text(part)]
     if all(part.get("type") == "text" for part in parts):
         return "\n".join(str(part.get("text")) for part in parts) or None
     return parts
-
-
-def _is_empty_text(part: dict[str, object]) -> bool:
-    return part.get("type") == "text" and not str(part.get("text") or "").strip()
 
 
 def _tidy_call(call: dict[str, object]) -> dict[str, object]:
