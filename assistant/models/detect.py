@@ -79,7 +79,10 @@ class LookUp:
 async def look_up_local_servers(
     timeout_seconds: float = LOOK_SECONDS, places: Sequence[ServerPlace] = PLACES, host: str = "127.0.0.1"
 ) -> LookUp:
-    """Try every place at the same time; takes `timeout_seconds` at most, however silent they are."""
+    """Try every place at the same time.
+
+    Takes `timeout_seconds` at most, however silent they are; as long again where an Ollama has models to tell of.
+    """
     async with direct_client(timeout_seconds) as client:
         probes = await asyncio.gather(*(_probe(client, host, place, timeout_seconds) for place in places))
     return LookUp(tuple(probes))
