@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 MAX_SIDE_PIXELS = 1_568
 """Of the longer side; larger ones are made smaller by the providers, which then count no more tokens.
@@ -17,7 +17,10 @@ _JPEG_QUALITY = 85
 
 
 def read(content: bytes, _: str, __: str) -> dict[str, object]:
-    """`media_type`, `width`, `height`, and the copy in base64 as `data`; of a moving picture its first frame."""
+    """`media_type`, `width`, `height`, and the copy in base64 as `data`; of a moving picture its first frame.
+
+    A broken file raises anything.
+    """
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2
     try:
         with Image.open(io.BytesIO(content)) as picture:
@@ -29,9 +32,6 @@ def read(content: bytes, _: str, __: str) -> dict[str, object]:
             plain = upright.convert("RGBA" if has_holes else "RGB")
     except Image.DecompressionBombError:
         return {"problem": "too_large"}
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError):
-        # A broken file breaks its reader in any of these ways.
-        return {"problem": "unreadable"}
     plain.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))
     media_type, copy = _packed(plain, may_be_png=is_drawn or has_holes)
     data = base64.b64encode(copy).decode()
