@@ -10,12 +10,13 @@ from agentscope.state import AgentState
 from agentscope.tool import Bash, Edit, Glob, Grep, Read, ToolBase, ToolChunk, ToolMiddlewareBase, Write
 
 from assistant.agent.readers.pdf_texts import MAX_PAGES
-from assistant.agent.tools.pdf_pages import read_pages
+from assistant.agent.readers.process import read_apart
+from assistant.agent.tools.own_tool import error_chunk
 from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
 from assistant.agent.tools.tool_failures import FailureWords
 from assistant.agent.tools.tool_paths import WholePaths
 from assistant.config.words import say
-from assistant.messages.blocks import TextBlock, ToolResultState
+from assistant.messages.blocks import TextBlock
 from assistant.text.json_values import is_list
 
 _MAX_LINES = 2_000
@@ -71,15 +72,15 @@ class DescribedRead(Read):
 
     async def _read_pdf(self, file_path: str, pages: str | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Never in this process: a file of 31 KB can take it for many seconds, and a larger one all its memory."""
-        found = await read_pages(await self._backend.read_file(file_path), pages, shell_environment())
+        content = await self._backend.read_file(file_path)
+        found = await read_apart("pdf", content, shell_environment(), pages or "")
         match found:
             case {"texts": texts, "first": int(first), "total": int(total)} if is_list(texts):
                 parts = [f"--- Page {number}/{total} ---\n{text}" for number, text in enumerate(texts, first)]
                 return ToolChunk(content=[TextBlock(text="\n\n".join(parts))], is_last=True)
             case _:
                 kind, total = str(found.get("problem")), found.get("total", 0)
-                problem = say("agent", f"pdf_{kind}", total=total, most=MAX_PAGES, pages=pages or "")
-                return ToolChunk(content=[TextBlock(text=problem)], state=ToolResultState.ERROR, is_last=True)
+                return error_chunk(say("agent", f"pdf_{kind}", total=total, most=MAX_PAGES, pages=pages or ""))
 
 
 class PatientBash(Bash):

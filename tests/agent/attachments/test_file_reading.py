@@ -10,7 +10,7 @@ from assistant.agent.attachments.file_reading import GivenFile, read_file
 from assistant.agent.tools.tool_backend import shell_environment
 from assistant.errors import AttachmentError
 from tests.agent.readers.test_office_texts import slides, workbook
-from tests.agent.tools.test_pdf_pages import pdf
+from tests.agent.readers.test_pdf_texts import pdf
 
 
 async def read(folder: Path, name: str, content: bytes) -> GivenFile:

@@ -10,8 +10,8 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from assistant.agent.readers.pdf_texts import MAX_PAGES
+from assistant.agent.readers.process import read_apart
 from assistant.agent.tools.file_tools import DescribedRead
-from assistant.agent.tools.pdf_pages import read_pages
 from assistant.agent.tools.tool_backend import ToolBackend, shell_environment
 from assistant.messages.blocks import TextBlock, ToolResultState
 
@@ -52,24 +52,24 @@ def encrypted() -> bytes:
 @pytest.mark.parametrize(
     ("content", "pages", "found"),
     [
-        (pdf("one", "two", "three"), None, {"total": 3, "first": 1, "texts": ["one", "two", "three"]}),
+        (pdf("one", "two", "three"), "", {"total": 3, "first": 1, "texts": ["one", "two", "three"]}),
         (pdf("one", "two", "three"), "2-9", {"total": 3, "first": 2, "texts": ["two", "three"]}),
         (pdf("one", "two"), "3", {"problem": "no_such_pages", "total": 2}),
         (pdf("one", "two"), "two", {"problem": "no_such_pages", "total": 2}),
-        (pdf(*"x" * (MAX_PAGES + 1)), None, {"problem": "too_many_pages", "total": MAX_PAGES + 1}),
-        (b"no pdf", None, {"problem": "unreadable"}),
+        (pdf(*"x" * (MAX_PAGES + 1)), "", {"problem": "too_many_pages", "total": MAX_PAGES + 1}),
+        (b"no pdf", "", {"problem": "unreadable"}),
         (pdf("one")[:-200], "1", {"problem": "unreadable"}),
-        (encrypted(), None, {"problem": "unreadable"}),
+        (encrypted(), "", {"problem": "unreadable"}),
     ],
     ids=["all", "some", "none there", "no number", "too many", "no PDF", "cut", "encrypted"],
 )
-async def test_the_pages_or_the_problem_are_found(content: bytes, pages: str | None, found: dict[str, object]) -> None:
-    assert await read_pages(content, pages, shell_environment()) == found
+async def test_the_pages_or_the_problem_are_found(content: bytes, pages: str, found: dict[str, object]) -> None:
+    assert await read_apart("pdf", content, shell_environment(), pages) == found
 
 
 async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assistant.agent.readers.process.MAX_SECONDS", 0.0)
-    assert await read_pages(pdf("one"), None, shell_environment()) == {"problem": "too_slow"}
+    assert await read_apart("pdf", pdf("one"), shell_environment()) == {"problem": "too_slow"}
 
 
 async def test_the_tool_reads_pages_and_says_what_is_wrong(tmp_path: Path) -> None:
