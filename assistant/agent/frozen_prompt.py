@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 
 from agentscope.state import AgentState
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from assistant.agent.prompt_basis import PromptBasis, basis_values, stored_basis
+from assistant.agent.kept_values import kept_value
+from assistant.agent.prompt_basis import PromptBasis
 from assistant.config.words import LANGUAGES, Language
 from assistant.messages.blocks import Msg
 from assistant.messages.hints import RECALL_SOURCE, hints_from
@@ -15,6 +17,7 @@ from assistant.messages.hints import RECALL_SOURCE, hints_from
 _LANGUAGE_KEY = "language"
 _BASIS_KEY = "prompt_basis"
 _MARKS_KEY = "recalled_marks"
+_BASIS: TypeAdapter[PromptBasis] = TypeAdapter(PromptBasis)
 _MARKS: TypeAdapter[dict[str, tuple[str, ...]]] = TypeAdapter(dict[str, tuple[str, ...]])
 
 
@@ -23,7 +26,7 @@ class FrozenPrompt:
 
     def __init__(self, state: AgentState) -> None:
         self._state = state
-        self._basis = stored_basis(state.middle_context.get(_BASIS_KEY))
+        self._basis = kept_value(state, _BASIS_KEY, _BASIS)
 
     @property
     def language(self) -> Language | None:
@@ -38,7 +41,7 @@ class FrozenPrompt:
     @basis.setter
     def basis(self, basis: PromptBasis) -> None:
         self._basis = basis
-        self._state.middle_context[_BASIS_KEY] = basis_values(basis)
+        self._state.middle_context[_BASIS_KEY] = asdict(basis)
 
     def renew(self, language: Language) -> None:
         """Choose the language anew, and make the prompt anew for the next request."""
@@ -62,7 +65,4 @@ class FrozenPrompt:
         return {hint_id for hint_id, own in self._stored_marks().items() if not set(own).isdisjoint(marks)}
 
     def _stored_marks(self) -> dict[str, tuple[str, ...]]:
-        try:
-            return _MARKS.validate_python(self._state.middle_context.get(_MARKS_KEY, {}))
-        except ValidationError:
-            return {}
+        return kept_value(self._state, _MARKS_KEY, _MARKS) or {}

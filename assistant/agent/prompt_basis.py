@@ -5,10 +5,8 @@ A prompt cache begins with the first byte: while these texts stay, so do the fir
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from assistant.memory.log import digest_of
 from assistant.storage.atomic_io import read_plain_file
@@ -26,9 +24,6 @@ class PromptBasis:
     digests: dict[str, str] = field(default_factory=dict[str, str])
 
 
-_BASIS: TypeAdapter[PromptBasis] = TypeAdapter(PromptBasis)
-
-
 def read_basis(workspace: Workspace, day: str) -> PromptBasis:
     """The texts as they are on disk now; a file that is missing or cannot be read is empty."""
     contents = {name: _content(workspace.root / name) for name in PROMPT_FILES}
@@ -38,19 +33,6 @@ def read_basis(workspace: Workspace, day: str) -> PromptBasis:
         decode_text(_content(workspace.bootstrap_path)).text,
         {name: digest_of(content) for name, content in contents.items()},
     )
-
-
-def stored_basis(value: object) -> PromptBasis | None:
-    """The basis that `basis_values` wrote; None for anything else."""
-    try:
-        return _BASIS.validate_python(value)
-    except ValidationError:
-        return None
-
-
-def basis_values(basis: PromptBasis) -> dict[str, object]:
-    """The basis as a session file holds it."""
-    return asdict(basis)
 
 
 def _content(path: Path) -> bytes:

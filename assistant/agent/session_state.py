@@ -11,12 +11,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
 from agentscope.state import AgentState
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.agent.frozen_prompt import FrozenPrompt
+from assistant.agent.kept_values import kept_value
 from assistant.compaction.budget import Guards
 from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
@@ -75,7 +75,6 @@ class Usage:
 
 
 _USAGE: TypeAdapter[Usage] = TypeAdapter(Usage)
-Kept = TypeVar("Kept", Guards, Usage)
 
 
 class SessionState:
@@ -148,7 +147,7 @@ class SessionState:
     @property
     def guards(self) -> Guards:
         """What holds the next compaction back; saved with the agent's state."""
-        return self._kept(_GUARDS_KEY, _GUARDS) or Guards()
+        return kept_value(self.agent_state, _GUARDS_KEY, _GUARDS) or Guards()
 
     @guards.setter
     def guards(self, guards: Guards) -> None:
@@ -157,7 +156,7 @@ class SessionState:
     @property
     def usage(self) -> Usage:
         """What the provider counted last; saved with the agent's state, so that a new start knows it."""
-        return self._kept(_USAGE_KEY, _USAGE) or Usage()
+        return kept_value(self.agent_state, _USAGE_KEY, _USAGE) or Usage()
 
     @usage.setter
     def usage(self, usage: Usage) -> None:
@@ -166,10 +165,7 @@ class SessionState:
     @property
     def allowances(self) -> tuple[Allowance, ...]:
         """What the person allowed in this conversation, oldest first; none where it cannot be read."""
-        try:
-            return _ALLOWED.validate_python(self.agent_state.middle_context.get(_ALLOWED_KEY, ()))
-        except ValidationError:
-            return ()
+        return kept_value(self.agent_state, _ALLOWED_KEY, _ALLOWED) or ()
 
     def keep_allowances(self, allowances: Sequence[Allowance]) -> None:
         """These, and no others, are allowed in this conversation from now on, also after the next start."""
@@ -333,13 +329,6 @@ class SessionState:
         """What the model reads before the messages: the summary, and the pins that are not among them."""
         pins = self.pins_of(self.session.pins)
         return write_summary_message(summary, pins_to_quote(pins, messages), self.language)
-
-    def _kept(self, key: str, form: TypeAdapter[Kept]) -> Kept | None:
-        """What is kept with the agent's state under a key; None where nothing is, or nothing that can be read."""
-        try:
-            return form.validate_python(self.agent_state.middle_context.get(key))
-        except ValidationError:
-            return None
 
     def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         row = DroppedRow(self.session_id, tuple(keys), reason, self.at())
