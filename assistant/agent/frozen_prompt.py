@@ -12,7 +12,7 @@ from assistant.agent.kept_values import kept_value
 from assistant.agent.prompt_basis import PromptBasis
 from assistant.config.words import LANGUAGES, Language
 from assistant.messages.blocks import Msg
-from assistant.messages.hints import RECALL_SOURCE, hints_from
+from assistant.messages.hints import recalled_ids
 
 _LANGUAGE_KEY = "language"
 _BASIS_KEY = "prompt_basis"
@@ -51,14 +51,14 @@ class FrozenPrompt:
 
     def note_recalled(self, hint_id: str, marks: Sequence[str]) -> None:
         """A hint with these sentences comes into the context; what hints that left it said is let go."""
-        standing = {hint.id for hint in hints_from(RECALL_SOURCE, self._state.context)} | {hint_id}
+        standing = recalled_ids(self._state.context) | {hint_id}
         known = {**self._stored_marks(), hint_id: tuple(marks)}
         self._state.middle_context[_MARKS_KEY] = {name: list(known[name]) for name in known if name in standing}
 
     def recalled_marks(self, context: Sequence[Msg]) -> frozenset[str]:
         """The marks of all sentences in the recalled hints of a context."""
         stored = self._stored_marks()
-        return frozenset(mark for hint in hints_from(RECALL_SOURCE, context) for mark in stored.get(hint.id, ()))
+        return frozenset(mark for hint_id in recalled_ids(context) for mark in stored.get(hint_id, ()))
 
     def hints_with(self, marks: Collection[str]) -> set[str]:
         """The ids of the recalled hints in which one of these sentences stands."""

@@ -27,10 +27,14 @@ def hints_from(source: str, messages: Sequence[Msg]) -> list[HintBlock]:
     return [block for block in blocks if isinstance(block, HintBlock) and block.source == source]
 
 
+def recalled_ids(messages: Sequence[Msg]) -> set[str]:
+    """The ids of the hints that hold recalled memory."""
+    return {hint.id for hint in hints_from(RECALL_SOURCE, messages)}
+
+
 def insert_hint(messages: Sequence[Msg], name: str, hint: HintBlock) -> list[Msg]:
     """The messages with the hint, as a message of `name`, before the newest one of the person."""
-    place = _newest_question(messages)
-    return [*messages[:place], AssistantMsg(name, [hint]), *messages[place:]]
+    return with_hints_before_question(messages, [AssistantMsg(name, [hint])])
 
 
 def without_hints(messages: Sequence[Msg], ids: Collection[str] | None = None) -> list[Msg]:
@@ -40,7 +44,7 @@ def without_hints(messages: Sequence[Msg], ids: Collection[str] | None = None) -
 
 def without_recalled(messages: Sequence[Msg]) -> list[Msg]:
     """The messages without what was recalled for them."""
-    return without_hints(messages, {hint.id for hint in hints_from(RECALL_SOURCE, messages)})
+    return without_hints(messages, recalled_ids(messages))
 
 
 def without_trailing_hints(messages: Sequence[Msg]) -> list[Msg]:

@@ -23,7 +23,7 @@ from assistant.index.quotes import Quote
 from assistant.index.search import SearchHit
 from assistant.messages.blocks import HintBlock, block_text, text_of
 from assistant.messages.events import Recalled, RecalledLine
-from assistant.messages.hints import RECALL_SOURCE, hints_from, insert_hint, without_hints
+from assistant.messages.hints import RECALL_SOURCE, insert_hint, recalled_ids, without_hints
 from assistant.storage.workspace import PROMPT_FILES
 
 SURE_RELEVANCE = 0.35
@@ -99,7 +99,7 @@ class RecallHook(MiddlewareBase):
 
         What was said in a conversation that is in the trash is not handed over, nor what the person refused.
         """
-        self._asked, self._standing_ids = text, self._standing()
+        self._asked, self._standing_ids = text, recalled_ids(self._state.context)
         recalled = await self._find(text)
         if self._switch.is_on:
             self._switch.note(recalled.tokens if recalled else 0)
@@ -146,10 +146,6 @@ class RecallHook(MiddlewareBase):
         is_in_prompt = hit.path in PROMPT_FILES and self._prompt.holds(hit.path, hit.text)
         return is_in_prompt or is_left_out(hit.text, marks)
 
-    def _standing(self) -> set[str]:
-        """The recalled hints that stand in the context."""
-        return {hint.id for hint in hints_from(RECALL_SOURCE, self._state.context)}
-
     def _said_before(self) -> list[str]:
         """The person's last message before the newest one, and the last answer."""
         said = self._state.context[:-1]
@@ -164,7 +160,7 @@ class RecallHook(MiddlewareBase):
         message was looked up is looked up again.
         """
         asked, self._asked = self._asked, ""
-        if asked and not self._standing_ids <= self._standing():
+        if asked and not self._standing_ids <= recalled_ids(self._state.context):
             self._found_again = await self._find(asked)
         hint, self._hint = self._hint, None
         if hint is not None:
