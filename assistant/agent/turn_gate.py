@@ -12,9 +12,9 @@ from assistant.index.pace import IndexPace
 class TurnGate:
     """Counts the turns of one assistant's conversations that run now."""
 
-    def __init__(self, pace: IndexPace | None = None) -> None:
+    def __init__(self, pace: IndexPace) -> None:
         """`pace` is that of the index, which goes slowly beside a turn."""
-        self._pace = pace or IndexPace()
+        self._pace = pace
         self._turns = 0
         self._idle, self._busy = asyncio.Event(), asyncio.Event()
         self._idle.set()
