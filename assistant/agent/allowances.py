@@ -68,10 +68,7 @@ class Allowances:
     def offer(self, tool: str, arguments: Mapping[str, object]) -> Offer:
         """What the card of a call offers beside *once*."""
         extent = self._extent(tool, arguments)
-        if extent is None:
-            return Offer()
-        scopes: tuple[AllowanceScope, ...] = ("conversation", "always") if self._always else ("conversation",)
-        return Offer(scopes, extent.text)
+        return Offer(self._scopes(), extent.text) if extent else Offer()
 
     def find(self, tool: str, arguments: Mapping[str, object]) -> AllowedBy | None:
         """By what this call runs without being asked about; None where it asks."""
@@ -90,7 +87,7 @@ class Allowances:
         Raises `PalimpsestError` for what was not offered.
         """
         extent = self._extent(tool, arguments)
-        if extent is None or scope not in self.offer(tool, arguments).scopes:
+        if extent is None or scope not in self._scopes():
             raise PalimpsestError(say("agent", "only_once"))
         try:
             self._keep(extent, scope)
@@ -112,6 +109,9 @@ class Allowances:
             self._state.keep_allowances(left)
             return True
         return self._always is not None and self._always.revoke(allowance_id)
+
+    def _scopes(self) -> tuple[AllowanceScope, ...]:
+        return ("conversation", "always") if self._always else ("conversation",)
 
     def _extent(self, tool: str, arguments: Mapping[str, object]) -> Extent | None:
         extent = extent_of(tool, arguments, self._rules)
