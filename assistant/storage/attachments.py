@@ -36,7 +36,7 @@ class Attachments:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._folder = workspace.files_folder / "attached"
+        self._folder = workspace.attached_folder
         self._made: list[Path] = []
 
     @contextmanager

@@ -99,6 +99,11 @@ class Workspace:
         return self.root / "files"
 
     @property
+    def attached_folder(self) -> Path:
+        """What the person attached, where the file tools find it."""
+        return self.files_folder / "attached"
+
+    @property
     def pictures_folder(self) -> Path:
         """What models are sent of the pictures in conversations."""
         return self.root / "pictures"

@@ -180,9 +180,11 @@ class Places:
         return {self._place("attached document", path).name for path, kind in self._attached() if kind != "text"}
 
     def _attached(self) -> list[tuple[Path, FileKind]]:
-        folder = self._workspace.files_folder / "attached"
-        paths = [path for path in folder.glob("[!.]*") if path.is_file() and not path.is_symlink()]
-        return [] if folder.is_symlink() else [(path, kind_of_file(path)) for path in paths]
+        folder = self._workspace.attached_folder
+        if folder.is_symlink():
+            return []
+        paths = (path for path in folder.glob("[!.]*") if path.is_file() and not path.is_symlink())
+        return [(path, kind_of_file(path)) for path in paths]
 
     def _kept_files(self) -> list[Path]:
         """Lines for memory that wait for the person, and calls that the person allowed for longer."""
