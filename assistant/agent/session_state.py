@@ -111,7 +111,7 @@ class SessionState:
         if self.frozen_prompt.language is None and session.messages:
             # Written before a language was kept.
             self.frozen_prompt.renew(self._language_of(self.context))
-        self._swap(session)
+        self.agent_state.summary = self.render_summary(session.summary, self.context)
 
     @property
     def session_id(self) -> str:

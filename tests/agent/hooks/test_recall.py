@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ import pytest
 from assistant.agent.hooks.recall import RecallCost, is_about_memory
 from assistant.agent.memory_room import STANDING_SHARE, most_recall_tokens
 from assistant.index.search import SearchHit
-from assistant.messages.blocks import block_text
+from assistant.messages.blocks import block_keys, block_text
 from assistant.messages.events import Event, Recalled, RecalledLine, RecallRefused, TurnFinished
 from assistant.messages.hints import RECALL_SOURCE, hints_from
 from assistant.models.scripted import ScriptedModel, ScriptedRequest
+from assistant.storage.journal.journal import Journal
+from assistant.storage.journal.rows import DroppedRow
+from assistant.storage.workspace import Workspace
 from tests.fakes.home import SUMMARY, say, scripted_assistant, text, until
 from tests.index.homes import write
 
@@ -217,6 +221,26 @@ async def test_what_was_recalled_for_a_message_leaves_with_it_when_that_is_edite
         conversation.edit(question.message_id, "Good morning")
         await until(conversation, TurnFinished, start)
     assert (question.later_messages, FACT in words_of(model.requests[1])) == (1, False)
+
+
+async def test_what_was_recalled_leaves_with_its_message_where_a_kill_came_between(
+    home: Path,
+) -> None:
+    write(home, NOTE, f"- {FACT}\n")
+    async with scripted_assistant(home, ScriptedModel([[text("There.")]]), memory="on") as assistant:
+        await assistant.index.sync()
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, QUESTION)
+        hint, *rest = assistant.store.sessions.load(conversation.session_id).messages
+    assert FACT in str(hint.content)
+    # The journal says that the message left; the session file was not written any more.
+    dropped = DroppedRow(conversation.session_id, tuple(block_keys(rest)), "edit", "2026-11-30T09:15:00+00:00")
+    Journal(Workspace(home), lambda: datetime.now(UTC)).append([dropped])
+    again = ScriptedModel([[text("Good morning.")]] * 2)
+    async with scripted_assistant(home, again, memory="on") as assistant:
+        conversation = assistant.conversations.open(conversation.session_id)
+        await say(assistant, conversation, "Good morning")
+    assert not any(FACT in words_of(request) for request in again.requests)
 
 
 async def test_a_retry_is_given_what_was_recalled_the_first_time(home: Path) -> None:
