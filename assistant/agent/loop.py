@@ -155,7 +155,7 @@ class AgentLoop:
 
     async def answer(self, call_id: str, decision: Decision) -> AsyncGenerator[Event]:
         """The events that follow the person's answer to a parked call; none when no such call is parked."""
-        call = next((call for call in self.parked_calls() if call.id == call_id), None)
+        call = self.parked_call(call_id)
         if call is None:
             return
         confirmation = UserConfirmResultEvent(
@@ -175,11 +175,14 @@ class AgentLoop:
         """Calls that wait for the person, oldest first."""
         return self._agent.state.get_awaiting_tool_calls(self._agent.name)
 
+    def parked_call(self, call_id: str) -> ToolCallBlock | None:
+        """The call of this id; None where no such call waits for the person."""
+        return next((call for call in self.parked_calls() if call.id == call_id), None)
+
     def allow(self, call_id: str, scope: AllowanceScope) -> None:
         """Allow from now on what a parked call is; raises `PalimpsestError` for what was not offered."""
-        for call in self.parked_calls():
-            if call.id == call_id:
-                self.allowances.allow(call.name, call_arguments(call), scope)
+        if call := self.parked_call(call_id):
+            self.allowances.allow(call.name, call_arguments(call), scope)
 
     def approvals(self) -> list[ApprovalRequested]:
         """The cards of all parked calls."""

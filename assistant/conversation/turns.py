@@ -119,7 +119,7 @@ class Turns:
 
     async def answer(self, call_id: str, decision: Decision) -> None:
         """Go on with the turn that waited for this answer; nothing happens where no such call is parked."""
-        if any(call.id == call_id for call in self._loop.parked_calls()):
+        if self._loop.parked_call(call_id) is not None:
             # What was not offered leaves the call waiting.
             if decision.scope is not None:
                 self._loop.allow(call_id, decision.scope)
