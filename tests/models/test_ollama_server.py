@@ -15,7 +15,7 @@ from assistant.models.ollama_pull import PullProgress, pull_model
 from assistant.models.ollama_server import address_of
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
-from tests.models.providers.native_cases import shown
+from tests.models.providers.asking import shown
 from tests.models.test_detect import free_port
 
 

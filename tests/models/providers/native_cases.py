@@ -6,9 +6,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agentscope.model import ChatResponse
-
-from assistant.messages.blocks import Block, Msg, block_text
 from assistant.models.known_providers import NativeName
 from assistant.models.providers.anthropic_model import AnthropicModel
 from assistant.models.providers.gemini_model import GeminiModel
@@ -24,19 +21,6 @@ from tests.fakes.native_server import NativeServer
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.responses_server import ResponsesServer
 from tests.fakes.wire import Reply
-
-SCHEMA: dict[str, object] = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Add two numbers.",
-        "parameters": {
-            "type": "object",
-            "properties": {"first": {"type": "integer"}, "second": {"type": "integer"}},
-            "required": ["first", "second"],
-        },
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +77,3 @@ CASES = (
     ),
     NativeCase("responses", ResponsesServer, ResponseModel, 429, _NO_QUOTA, "insufficient_quota"),
 )
-
-
-async def all_chunks(
-    model: ProviderModel, messages: list[Msg], tools: list[dict[str, object]] | None = None
-) -> list[ChatResponse]:
-    """Every chunk of an answer; the last holds it whole."""
-    stream = await model(messages, tools)
-    assert not isinstance(stream, ChatResponse)
-    return [chunk async for chunk in stream]
-
-
-def shown(blocks: list[Block]) -> list[tuple[str, str]]:
-    """Kind and text of each block."""
-    return [(block.type, block_text(block)) for block in blocks]

@@ -14,9 +14,7 @@ from assistant.models.providers.anthropic_model import AnthropicModel
 from assistant.models.providers.carried_notes import notes_of
 from tests.fakes.anthropic_server import AnthropicServer
 from tests.fakes.wire import Reply, ReplyCall
-from tests.models.providers.native_cases import SCHEMA, all_chunks, shown
-
-QUESTION = UserMsg("user", "Hello there, how are you?")
+from tests.models.providers.asking import QUESTION, SCHEMA, all_chunks, ask_it_and_another, shown
 
 
 def model_at(server: AnthropicServer, name: str = AnthropicServer.MODEL, key: str | None = None) -> AnthropicModel:
@@ -52,12 +50,7 @@ async def test_the_prompt_and_what_was_said_before_are_read_from_the_cache() -> 
 async def test_a_thought_goes_back_with_its_signature_to_the_model_it_came_from_alone() -> None:
     step = Reply(thinking="A sum.", calls=(ReplyCall("add", {"first": 1, "second": 2}),))
     with AnthropicServer(step, Reply(text="Fine."), Reply(text="Fine.")) as server:
-        model, other = model_at(server), model_at(server)
-        other._line.origin = "another model"
-        answer = AssistantMsg("palimpsest", list((await all_chunks(model, [QUESTION], [SCHEMA]))[-1].content))
-        for one in (model, other):
-            await all_chunks(one, [QUESTION, answer, UserMsg("user", "And?")])
-            await one.close()
+        await ask_it_and_another(model_at(server), model_at(server))
 
     assert server.malformed == []
     sent = [json.dumps(entry.body["messages"]) for entry in server.log[1:]]

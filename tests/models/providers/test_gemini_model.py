@@ -7,14 +7,12 @@ import json
 import pytest
 
 from assistant.errors import ModelError
-from assistant.messages.blocks import AssistantMsg, Msg, SystemMsg, ToolCallBlock, ToolResultBlock, UserMsg
+from assistant.messages.blocks import AssistantMsg, Msg, SystemMsg, ToolCallBlock, ToolResultBlock
 from assistant.models.providers.carried_notes import notes_of
 from assistant.models.providers.gemini_model import GeminiModel
 from tests.fakes.gemini_server import GeminiServer
 from tests.fakes.wire import Reply, ReplyCall
-from tests.models.providers.native_cases import SCHEMA, all_chunks, shown
-
-QUESTION = UserMsg("user", "Hello there, how are you?")
+from tests.models.providers.asking import QUESTION, SCHEMA, all_chunks, shown
 
 
 def model_at(server: GeminiServer) -> GeminiModel:

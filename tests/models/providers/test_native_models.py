@@ -10,8 +10,8 @@ import threading
 import httpx
 import pytest
 from agentscope.agent import Agent
-from agentscope.model import ChatModelBase, ChatResponse, FinishedReason
-from agentscope.tool import FunctionTool, Toolkit
+from agentscope.model import ChatResponse, FinishedReason
+from agentscope.tool import Toolkit
 
 from assistant.errors import ContextOverflowError, EndlessReplyError, ModelError, ModelUnreachableError
 from assistant.messages.blocks import (
@@ -20,7 +20,6 @@ from assistant.messages.blocks import (
     DataBlock,
     SystemMsg,
     TextBlock,
-    ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
     UserMsg,
@@ -28,7 +27,8 @@ from assistant.messages.blocks import (
 )
 from assistant.models.providers.carried_notes import notes_of
 from tests.fakes.wire import Reply, ReplyCall
-from tests.models.providers.native_cases import CASES, SCHEMA, NativeCase, all_chunks, shown
+from tests.models.providers.asking import SCHEMA, add_tool, all_chunks, left_behind, shown, stopped_once_begun
+from tests.models.providers.native_cases import CASES, NativeCase
 
 PICTURE = DataBlock(
     source=Base64Source(
@@ -43,19 +43,6 @@ STEP = Reply(
     calls=(ReplyCall("add", {"first": 1, "second": 2}), ReplyCall("add", {"first": 3, "second": 4})),
 )
 each_provider = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-
-
-def add_tool() -> FunctionTool:
-    def add(first: int, second: int) -> str:
-        """Add two numbers.
-
-        Args:
-            first: One number.
-            second: The other.
-        """
-        return str(first + second)
-
-    return FunctionTool(add, is_read_only=True)
 
 
 @each_provider
@@ -96,24 +83,7 @@ async def test_a_picture_is_sent_and_a_call_without_arguments_is_read(case: Nati
 async def test_what_a_cut_turn_and_another_provider_left_behind_is_sent_in_a_form_that_is_accepted(
     case: NativeCase,
 ) -> None:
-    messages = [
-        SystemMsg("system", "You help."),
-        UserMsg("user", "Look."),
-        AssistantMsg(
-            "a name with spaces",
-            [
-                ThinkingBlock(thinking="A thought of another model."),
-                TextBlock(text=" "),
-                ToolCallBlock(id="functions.add:0", name="add", input='{"first": 1, "sec'),
-                ToolResultBlock(id="functions.add:0", name="add", output="[interrupted]", state="interrupted"),  # type: ignore[arg-type]
-                ToolCallBlock(id="silent", name="add", input='{"first": 1, "second": 1}'),
-                ToolResultBlock(id="silent", name="add", output="", state="success"),  # type: ignore[arg-type]
-            ],
-        ),
-        AssistantMsg("palimpsest", [ThinkingBlock(thinking="Stopped in a thought.")]),
-        UserMsg("user", "Go on."),
-        AssistantMsg("palimpsest", "I was about to"),
-    ]
+    messages = [*left_behind(), AssistantMsg("palimpsest", "I was about to")]
     with case.serve(Reply(text="I go on.")) as server:
         async with case.connect(server) as model:
             chunks = await all_chunks(model, messages, [SCHEMA])
@@ -160,23 +130,9 @@ async def test_usage_is_what_the_provider_reports(case: NativeCase) -> None:
 
 @each_provider
 async def test_a_stop_in_the_middle_of_a_stream_keeps_what_came_and_ends_at_once(case: NativeCase) -> None:
-    gate, has_begun = threading.Event(), asyncio.Event()
-    received: list[ChatResponse] = []
-
-    async def listen(model: ChatModelBase) -> None:
-        stream = await model([UserMsg("user", "Hello")])
-        assert not isinstance(stream, ChatResponse)
-        async for chunk in stream:
-            received.append(chunk)
-            has_begun.set()
-
-    with case.serve(Reply(text="Begun and never ended.", gate=gate, chunk_chars=5)) as server:
+    with case.serve(Reply(text="Begun and never ended.", gate=threading.Event(), chunk_chars=5)) as server:
         async with case.connect(server) as model:
-            task = asyncio.create_task(listen(model))
-            await has_begun.wait()
-            task.cancel()
-            async with asyncio.timeout(5):
-                await task
+            received = await stopped_once_begun(model, within_seconds=5)
 
     assert [block_text(block) for block in received[-1].content] == ["Begun"]
     assert received[-1].finished_reason == FinishedReason.INTERRUPTED

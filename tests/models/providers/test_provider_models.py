@@ -12,13 +12,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 from agentscope.agent import Agent
-from agentscope.model import ChatModelBase, ChatResponse, DashScopeChatModel, FinishedReason, OpenAIChatModel
-from agentscope.tool import FunctionTool, Toolkit
+from agentscope.model import ChatResponse, DashScopeChatModel, FinishedReason, OpenAIChatModel
+from agentscope.tool import Toolkit
 
 from assistant.errors import ContextOverflowError, ModelError, ModelUnreachableError
 from assistant.messages.blocks import (
     AssistantMsg,
-    Msg,
     SystemMsg,
     TextBlock,
     ThinkingBlock,
@@ -32,6 +31,7 @@ from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.strictness import Dialect
 from tests.fakes.wire import Reply, ReplyCall
+from tests.models.providers.asking import SCHEMA, add_tool, all_chunks, left_behind, shown, stopped_once_begun
 
 RealModel = OpenAICompatibleModel | DashScopeModel
 MakeModel = Callable[[StrictProvider], RealModel]
@@ -55,34 +55,6 @@ async def closing(model: RealModel) -> AsyncIterator[RealModel]:
         yield model
     finally:
         await model.client.close()
-
-
-async def all_chunks(model: ChatModelBase, messages: list[Msg], tools: list[dict[str, object]] | None = None):
-    stream = await model(messages, tools)
-    assert not isinstance(stream, ChatResponse)
-    return [chunk async for chunk in stream]
-
-
-def add_tool() -> FunctionTool:
-    def add(first: int, second: int) -> str:
-        """Add two numbers.
-
-        Args:
-            first: One number.
-            second: The other.
-        """
-        return str(first + second)
-
-    return FunctionTool(add, is_read_only=True)
-
-
-ADD_SCHEMA: dict[str, object] = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "parameters": {"type": "object", "properties": {"first": {}, "second": {}}, "required": ["first", "second"]},
-    },
-}
 
 
 @both_classes
@@ -144,7 +116,7 @@ async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_
             theirs = DashScopeChatModel if isinstance(model, DashScopeModel) else OpenAIChatModel
             extra = {"extra_body": {"top_k": 3}, "temperature": 0.5}
             for ask in (functools.partial(theirs._call_api, model), model._call_api):
-                stream = await ask("strict-7b", messages, [ADD_SCHEMA], None, **extra)  # type: ignore[arg-type]
+                stream = await ask("strict-7b", messages, [SCHEMA], None, **extra)  # type: ignore[arg-type]
                 assert not isinstance(stream, ChatResponse)
                 assert [block_text(block) async for chunk in stream for block in chunk.content][-1] == "Three."
 
@@ -156,26 +128,9 @@ async def test_what_goes_over_the_wire_is_what_agentscopes_own_class_sends(make_
 
 @both_classes
 async def test_what_a_cut_turn_left_behind_is_sent_in_a_form_that_is_accepted(make_model: MakeModel):
-    messages = [
-        SystemMsg("system", "You help."),
-        UserMsg("user", "Look."),
-        AssistantMsg(
-            "a name with spaces",
-            [
-                ThinkingBlock(thinking="Only a thought."),
-                TextBlock(text=""),
-                ToolCallBlock(id="cut", name="add", input='{"first": 1, "sec'),
-                ToolResultBlock(id="cut", name="add", output="[interrupted]", state="interrupted"),  # type: ignore[arg-type]
-                ToolCallBlock(id="silent", name="add", input='{"first": 1, "second": 1}'),
-                ToolResultBlock(id="silent", name="add", output="", state="success"),  # type: ignore[arg-type]
-            ],
-        ),
-        AssistantMsg("palimpsest", [ThinkingBlock(thinking="Stopped in a thought.")]),
-        UserMsg("user", "Go on."),
-    ]
     with StrictProvider(SequencePlayer(Reply(text="I go on."))) as provider:
         async with closing(make_model(provider)) as model:
-            await all_chunks(model, messages)
+            await all_chunks(model, left_behind())
 
     assert provider.malformed == []
     sent = provider.log[0].body["messages"]
@@ -276,23 +231,10 @@ async def test_a_key_the_provider_quotes_never_reaches_the_error_or_the_log(capl
 
 
 async def test_a_stop_in_the_middle_of_a_stream_keeps_what_came_and_ends_at_once():
-    gate, has_begun = threading.Event(), asyncio.Event()
-    received: list[ChatResponse] = []
-
-    async def listen(model: ChatModelBase) -> None:
-        stream = await model([UserMsg("user", "Hello")])
-        assert not isinstance(stream, ChatResponse)
-        async for chunk in stream:
-            received.append(chunk)
-            has_begun.set()
-
-    with StrictProvider(SequencePlayer(Reply(text="Begun and never ended.", gate=gate)), chunk_chars=5) as provider:
+    reply = Reply(text="Begun and never ended.", gate=threading.Event())
+    with StrictProvider(SequencePlayer(reply), chunk_chars=5) as provider:
         async with closing(openai_model(provider)) as model:
-            task = asyncio.create_task(listen(model))
-            await has_begun.wait()
-            task.cancel()
-            async with asyncio.timeout(1):
-                await task
+            received = await stopped_once_begun(model, within_seconds=1)
 
     assert [block_text(block) for block in received[-1].content] == ["Begun"]
     assert received[-1].finished_reason == FinishedReason.INTERRUPTED
@@ -309,9 +251,7 @@ async def test_a_stop_in_the_middle_of_a_stream_keeps_what_came_and_ends_at_once
 async def test_a_call_that_a_local_server_sent_as_text_is_a_call(text: str):
     with StrictProvider(SequencePlayer(Reply(text=text)), chunk_chars=3) as provider:
         async with closing(openai_model(provider)) as model:
-            chunks = await all_chunks(model, [UserMsg("user", "1+2?")], [ADD_SCHEMA])
+            chunks = await all_chunks(model, [UserMsg("user", "1+2?")], [SCHEMA])
 
-    assert [(block.type, block_text(block)) for block in chunks[-1].content] == [
-        ("tool_call", 'add({"first": 1, "second": 2})')
-    ]
+    assert shown(list(chunks[-1].content)) == [("tool_call", 'add({"first": 1, "second": 2})')]
     assert [block.type for chunk in chunks[:-1] for block in chunk.content] == ["tool_call"]

@@ -19,9 +19,8 @@ from assistant.models.providers.reasoning_models import DeepSeekModel, MoonshotM
 from tests.fakes.deepseek_server import DeepSeekServer
 from tests.fakes.moonshot_server import MoonshotServer
 from tests.fakes.wire import Reply
-from tests.models.providers.native_cases import SCHEMA, all_chunks, shown
+from tests.models.providers.asking import QUESTION, SCHEMA, all_chunks, shown
 
-QUESTION = UserMsg("user", "Hello there, how are you?")
 both_providers = pytest.mark.parametrize(
     ("make_server", "make_model"),
     [

@@ -7,13 +7,10 @@ import json
 import pytest
 
 from assistant.errors import ModelError
-from assistant.messages.blocks import AssistantMsg, UserMsg
 from assistant.models.providers.response_model import ResponseModel
 from tests.fakes.responses_server import ResponsesServer
 from tests.fakes.wire import Reply, ReplyCall
-from tests.models.providers.native_cases import SCHEMA, all_chunks, shown
-
-QUESTION = UserMsg("user", "Hello there, how are you?")
+from tests.models.providers.asking import QUESTION, all_chunks, ask_it_and_another, shown
 
 
 def model_at(server: ResponsesServer) -> ResponseModel:
@@ -24,12 +21,7 @@ def model_at(server: ResponsesServer) -> ResponseModel:
 async def test_a_thought_goes_back_encrypted_to_the_model_it_came_from_alone() -> None:
     step = Reply(thinking="A sum.", text="I add.", calls=(ReplyCall("add", {"first": 1, "second": 2}),))
     with ResponsesServer(step, Reply(text="Fine."), Reply(text="Fine.")) as server:
-        model, other = model_at(server), model_at(server)
-        other._line.origin = "another model"
-        answer = AssistantMsg("palimpsest", list((await all_chunks(model, [QUESTION], [SCHEMA]))[-1].content))
-        for one in (model, other):
-            await all_chunks(one, [QUESTION, answer, UserMsg("user", "And?")])
-            await one.close()
+        await ask_it_and_another(model_at(server), model_at(server))
 
     assert server.malformed == []
     sent = [json.dumps(entry.body["input"]) for entry in server.log[1:]]
