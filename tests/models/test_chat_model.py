@@ -20,10 +20,10 @@ from assistant.models.chat_model import (
     connect_or_stand_in,
 )
 from assistant.models.detect import ServerPlace
+from tests.fakes.free_port import free_port
 from tests.fakes.players import RuleBasedPlayer, SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply
-from tests.models.test_detect import free_port
 
 
 def settings(**values: object) -> Settings:

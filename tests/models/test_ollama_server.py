@@ -13,10 +13,10 @@ from assistant.models.chat_model import ChatModel, connect_model
 from assistant.models.detect import ServerPlace, look_up_local_servers
 from assistant.models.ollama_pull import PullProgress, pull_model
 from assistant.models.ollama_server import address_of
+from tests.fakes.free_port import free_port
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
 from tests.models.providers.asking import shown
-from tests.models.test_detect import free_port
 
 
 def settings(**values: object) -> Settings:
