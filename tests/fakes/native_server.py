@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 
+from tests.fakes.loopback_server import LoopbackServer
 from tests.fakes.strictness import Refusal
 from tests.fakes.wire import Reply
 
@@ -27,7 +25,7 @@ class NativeRequest:
     refusal: Refusal | None = None
 
 
-class NativeServer(ABC):
+class NativeServer(LoopbackServer, ABC):
     """A server on loopback that gives its replies in order; beyond them an error 500 that says so.
 
     `key`: the one it takes. `split_bytes`: every answer is sent in pieces of so many bytes, wherever that cuts.
@@ -46,29 +44,17 @@ class NativeServer(ABC):
         self.log: list[NativeRequest] = []
         self.wait_seconds = 0
         """How long a refusal asks to wait, as its header says it."""
-        self.is_closing = threading.Event()
         server = self
 
         class Handler(_Handler):
             native = server
 
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.is_closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
     @property
     def address(self) -> str:
         """Where it is."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def malformed(self) -> list[str]:
@@ -114,17 +100,6 @@ class NativeServer(ABC):
         whole = b"".join(events)
         for start in range(0, len(whole), self.split_bytes):
             yield whole[start : start + self.split_bytes]
-
-
-class _Server(ThreadingHTTPServer):
-    """A client that stopped is no error of the server."""
-
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing for a connection that broke; anything else as ever."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -178,18 +153,11 @@ class _Handler(BaseHTTPRequestHandler):
                     return
                 self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
                 self.wfile.flush()
-                if reply.gate is not None and _says(piece, reply) and not self._wait(reply.gate):
+                if reply.gate is not None and _says(piece, reply) and not self.native.wait_for(reply.gate):
                     return
             self.wfile.write(b"0\r\n\r\n")
         except OSError:
             return  # The client stopped listening, which is its right.
-
-    def _wait(self, gate: threading.Event) -> bool:
-        """True once the gate is open, False when the server closes first."""
-        while not gate.wait(0.02):
-            if self.native.is_closing.is_set():
-                return False
-        return True
 
 
 def _says(piece: bytes, reply: Reply) -> bool:

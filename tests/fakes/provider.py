@@ -8,15 +8,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
+from tests.fakes.loopback_server import LoopbackServer
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.strictness import Dialect, Refusal, refuse_malformed, refuse_neighbours, refuse_too_long
 from tests.fakes.wire import ChatRequest, Reply, WireCall, WireMessage, count_tokens, pieces, text_of
@@ -38,8 +38,8 @@ class LoggedRequest:
     refusal: Refusal | None
 
 
-class StrictProvider:
-    """The server; a context manager that runs it in a thread. Counters and log may be read at any time."""
+class StrictProvider(LoopbackServer):
+    """The server. Counters and log may be read at any time."""
 
     def __init__(
         self,
@@ -75,7 +75,6 @@ class StrictProvider:
         """Paths whose listing is refused, and with which status."""
         self.reads_tokens: int | None = None
         """How much of a request is read where the server leaves out the rest without a word."""
-        self.is_closing = threading.Event()
         self.lock = threading.Lock()
         self._numbers = itertools.count(1)
         provider = self
@@ -83,23 +82,7 @@ class StrictProvider:
         class Handler(_Handler):
             server_provider = provider
 
-        self._server = _Server(("127.0.0.1", port), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.is_closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return self._server.server_address[1]
+        super().__init__(Handler, port)
 
     @property
     def base_url(self) -> str:
@@ -146,17 +129,6 @@ class StrictProvider:
 
         calls = tuple(replace(call, id=call.id or call_id(index)) for index, call in enumerate(reply.calls))
         return replace(reply, calls=calls)
-
-
-class _Server(ThreadingHTTPServer):
-    """A client that was killed is no error of the server."""
-
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing for a connection that broke; anything else as ever."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -254,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if reply.breaks_after_chunks is not None and number >= reply.breaks_after_chunks:
                     return
                 # The first chunk brings only the role, the second the first words.
-                if number == 2 and reply.gate is not None and not _wait(reply.gate, provider.is_closing):
+                if number == 2 and reply.gate is not None and not provider.wait_for(reply.gate):
                     return
                 self._send_piece(json.dumps(chunk, ensure_ascii=False))
                 if pause := reply.chunk_seconds or provider.chunk_seconds:
@@ -346,14 +318,6 @@ def _usage(reply: Reply, body: dict[str, object], provider: StrictProvider) -> d
     said = reply.text + reply.thinking + "".join(call.arguments_json for call in reply.calls)
     completion = max(1, len(said.encode()) // 4)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-
-
-def _wait(gate: threading.Event, is_closing: threading.Event) -> bool:
-    """True once the gate is open, False when the server closes first."""
-    while not gate.wait(0.02):
-        if is_closing.is_set():
-            return False
-    return True
 
 
 def _is_overflow(entry: LoggedRequest, window_tokens: int) -> bool:

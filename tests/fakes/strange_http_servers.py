@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 
+from tests.fakes.loopback_server import LoopbackServer
 from tests.fakes.strange_servers import Row, tool
 
 STATUSES = {"wants a key": 401, "forbids": 403, "is not there": 404, "is broken": 500, "is away": 503}
 
 
-class StrangeHttpServer:
+class StrangeHttpServer(LoopbackServer):
     """A server on loopback; `requests` are the methods that were asked for."""
 
     def __init__(self, quirk: str) -> None:
@@ -23,22 +22,12 @@ class StrangeHttpServer:
         class Handler(_Handler):
             strange = server
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
     @property
     def url(self) -> str:
         """Where it is."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/mcp"
+        return f"http://127.0.0.1:{self.port}/mcp"
 
 
 class _Handler(BaseHTTPRequestHandler):
