@@ -80,6 +80,7 @@ class JournalList:
 
     def knows(self, session_id: str) -> bool:
         """Whether blocks of this conversation are in the journal."""
+        self.read_on()
         return session_of(session_id, self._parts(session_id)) is not None
 
     def sessions(self, left_out: Collection[str] = ()) -> list[JournalSession]:

@@ -346,6 +346,13 @@ def test_a_conversation_without_a_file_can_be_renamed(home: Home) -> None:
     assert Home(home.workspace.root).sessions.load("s").title == "Tea"
 
 
+def test_a_conversation_without_a_file_can_be_deleted_right_after_a_start(home: Home) -> None:
+    home.journal.append_missing("s", "owner", turns(1))
+    started = Home(home.workspace.root)
+    started.sessions.trash("s")
+    assert (started.sessions.list(), [one.session_id for one in started.sessions.trashed()]) == ([], ["s"])
+
+
 def test_a_deleted_conversation_is_gone_until_it_is_restored(home: Home) -> None:
     session = home.journalled(session_of(1))
     home.sessions.trash("s")
