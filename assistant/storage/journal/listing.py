@@ -32,7 +32,7 @@ class Day:
     """A day file as far as it was read; a rewritten file is another object."""
 
     name: str
-    sign: FileSign | None = None
+    sign: FileSign
     offset: int = 0
     tail: bytes = b""
     """The last bytes of the line before `offset`."""
@@ -142,7 +142,6 @@ class JournalList:
         kept = {
             name: KeptFile(day.sign, _KeptDay(day.offset, day.tail.decode("latin-1"), day.parts))
             for name, day in days.items()
-            if day.sign
         }
         self._store.keep(kept, self._not_kept - days.keys())
         self._not_kept.clear()
@@ -178,7 +177,7 @@ class JournalList:
             self._forget(name)
             day = None
         if day is None:
-            day = Day(name)
+            day = Day(name, sign)
         start = day.offset
         for line in read_lines(self._folder / name, day.offset):
             fold_line(day.parts, line.content)
@@ -198,7 +197,7 @@ class JournalList:
 
 def _was_rewritten(path: Path, day: Day, sign: FileSign) -> bool:
     """Whether something that was read is not there any more."""
-    if day.sign is None or sign.inode != day.sign.inode or sign.size < day.offset:
+    if sign.inode != day.sign.inode or sign.size < day.offset:
         return True
     with path.open("rb") as file:
         file.seek(max(0, day.offset - len(day.tail) - 1))
