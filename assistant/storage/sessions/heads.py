@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from assistant.storage.folder_look import FileSign, FolderLook
+from assistant.storage.folder_look import FolderLook
 from assistant.storage.head_store import HeadStore, KeptFile
 from assistant.storage.sessions.session_head import SessionHead, read_head
 
@@ -26,8 +26,7 @@ class SessionHeads:
         self._store = HeadStore(store_path, folder.name, _KEPT_HEADS)
         self._look = FolderLook(folder, lambda name: name.endswith(".json"))
         self._guard = threading.Lock()
-        self._signs: dict[str, FileSign] = {}
-        self._heads: dict[str, SessionHead | None] = {}
+        self._known: dict[str, KeptFile[SessionHead | None]] = {}
         self._all: dict[str, SessionHead] = {}
         self.version = 0
         """Grows with each look that found something else."""
@@ -40,21 +39,22 @@ class SessionHeads:
             signs = self._look.signs()
             if not self._is_loaded:
                 self._is_loaded = True
-                self._load()
-            gone = self._signs.keys() - signs.keys()
+                self._known = self._store.load()
+            gone = self._known.keys() - signs.keys()
             for name in gone:
-                del self._signs[name], self._heads[name]
-            changed = [name for name, sign in signs.items() if self._signs.get(name) != sign]
+                del self._known[name]
+            changed = [
+                name for name, sign in signs.items() if name not in self._known or self._known[name].sign != sign
+            ]
             for name in changed:
-                self._heads[name] = read_head(self._folder / name)
-                self._signs[name] = signs[name]
+                self._known[name] = KeptFile(signs[name], read_head(self._folder / name))
             self._not_kept.update(changed, gone)
             # What is gone is not kept any longer than its file.
             if gone or len(self._not_kept) >= _KEPT_BEHIND_FILES:
                 self._keep()
             if changed or gone or not self.version:
                 self.version += 1
-                self._all = {name: head for name in sorted(self._heads) if (head := self._heads[name])}
+                self._all = {name: head for name in sorted(self._known) if (head := self._known[name].value)}
             return self._all
 
     def of(self, path: Path) -> SessionHead | None:
@@ -70,12 +70,7 @@ class SessionHeads:
         with self._guard:
             self._keep()
 
-    def _load(self) -> None:
-        for name, kept in self._store.load().items():
-            self._signs[name], self._heads[name] = kept.sign, kept.value
-
     def _keep(self) -> None:
-        present = self._not_kept & self._signs.keys()
-        kept = {name: KeptFile(self._signs[name], self._heads[name]) for name in present}
-        self._store.keep(kept, self._not_kept - present)
+        kept = {name: self._known[name] for name in self._not_kept if name in self._known}
+        self._store.keep(kept, self._not_kept - kept.keys())
         self._not_kept.clear()
