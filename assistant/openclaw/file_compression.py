@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +34,7 @@ from assistant.openclaw.session_sizes import choose_weigh, measure_session
 from assistant.openclaw.session_summary import notes_for_diary
 from assistant.openclaw.survey import Survey, survey_session
 from assistant.storage.atomic_io import sync_folder
+from assistant.storage.garbage import without_collection
 
 CompressionStep = Literal[
     "read", "planned", "noted", "backed_up", "written", "checked", "replaced", "logged", "put_away"
@@ -90,7 +90,7 @@ def compress_file(job: CompressionJob) -> CompressionReport:
     """
     if not job.path.is_file():
         raise TranscriptError(say("openclaw_errors", "no_session_file", path=str(job.path)))
-    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now), _without_collector():
+    with nullcontext() if job.is_dry_run else claim_session(job.path, job.now), without_collection():
         return _compress_claimed(job)
 
 
@@ -117,18 +117,6 @@ def topic_of(survey: Survey) -> str:
     """What the session is about: its first request, in a few words."""
     first = (line.opening for line in survey.lines if line.kind == "user" and line.opening and not line.is_pleasantry)
     return next(first, "")[:80]
-
-
-@contextmanager
-def _without_collector() -> Generator[None]:
-    """Spare Python's collector: it would walk a large session's values again and again, and they form no circles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _compress_claimed(job: CompressionJob) -> CompressionReport:
