@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from pathlib import Path
 import httpx
 import psutil
 from playwright.sync_api import sync_playwright
+
+from tests.fakes.free_port import free_port
 
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120.0
@@ -46,7 +47,7 @@ def opened_page(home: Path) -> OpenedPage:
         **os.environ,
         "PALIMPSEST_HOME": str(home),
         "PALIMPSEST_PROVIDER": "offline",
-        "PALIMPSEST_PORT": free_port(),
+        "PALIMPSEST_PORT": str(free_port()),
     }
     process = subprocess.Popen(
         [sys.executable, "app.py"],
@@ -67,12 +68,6 @@ def opened_page(home: Path) -> OpenedPage:
     finally:
         process.terminate()
         process.wait(WAIT_SECONDS)
-
-
-def free_port() -> str:
-    """A port of loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return str(listener.getsockname()[1])
 
 
 def _read_address(process: subprocess.Popen[str]) -> str:

@@ -1,4 +1,4 @@
-"""A port for a server that a test starts in another process."""
+"""A port for a server that a test or a benchmark starts in another process."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from assistant.config.settings import StoreBackend
 from assistant.index.vectors.protocol import VectorSpace, VectorStore
 from assistant.index.vectors.stores import SERVERS, open_store
 from tests.fakes.elasticsearch_server import elasticsearch_server
+from tests.fakes.free_port import free_port
 from tests.fakes.named_servers import NAMED_SERVERS
 from tests.fakes.qdrant_server import qdrant_server
 from tests.fakes.relay import Relay, Upstream
@@ -112,9 +113,7 @@ class Servers:
 
 @contextmanager
 def _chroma() -> Generator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = Path(sys.executable).with_name("chroma")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         arguments = [str(command), "run", "--path", folder, "--host", "127.0.0.1", "--port", str(port)]
