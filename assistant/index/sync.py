@@ -15,14 +15,13 @@ from assistant.index.text.changes import Changes
 from assistant.index.text.chunk_rows import Source
 from assistant.index.text.full_text import FullText
 from assistant.storage.atomic_io import read_plain_file
+from assistant.storage.folder_look import SETTLED_NANOSECONDS
 from assistant.text.encoding import decode_text
 
 LONG_TERM_FILES = ("MEMORY.md", "memory.md", "USER.md", "SOUL.md")
 """Indexed from the home's top; one file where the disk does not tell their cases apart."""
 FOLDERS = ("memory", "dialog")
 
-# A file changed this shortly before it was looked at may change again within the same tick of the file system's clock.
-_SETTLED_NANOSECONDS = 2_000_000_000
 _FILES_A_TRANSACTION = 100
 
 ReadDialog = Callable[[Path], Sequence[JournalText]]
@@ -136,7 +135,7 @@ def find_files(root: Path) -> Iterator[_File]:
         seen.add(identity)
         stamp = f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"
         newest = max(status.st_mtime_ns, status.st_ctime_ns)
-        yield _File(name, path, stamp, is_settled=now - newest > _SETTLED_NANOSECONDS)
+        yield _File(name, path, stamp, is_settled=now - newest > SETTLED_NANOSECONDS)
 
 
 def is_indexed_name(name: str) -> bool:

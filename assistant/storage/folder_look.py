@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-_SETTLED_NANOSECONDS = 2_000_000_000
+SETTLED_NANOSECONDS = 2_000_000_000
 """What changed this shortly before it was looked at may change again within one tick of the disk's clock."""
 _LOOK_SECONDS = 5.0
 _GROWING = 3
@@ -60,7 +60,7 @@ class FolderLook:
         except (FileNotFoundError, NotADirectoryError):
             found = {}
         now = time.time_ns()
-        self._to_ask = {name for name, sign in found.items() if now - sign.changed_ns < _SETTLED_NANOSECONDS}
+        self._to_ask = {name for name, sign in found.items() if now - sign.changed_ns < SETTLED_NANOSECONDS}
         self._to_ask.update(sorted(found)[-_GROWING:])
         self._signs = found
         return found
