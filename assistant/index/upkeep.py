@@ -102,17 +102,13 @@ class Upkeep:
 
     async def wait_read(self, number: int) -> None:
         """Wait until the words of a round can be found."""
-        with self._synchroniser.pace.hurried():
-            async with self._moved:
-                await self._moved.wait_for(lambda: self._rounds_read >= number or self._is_stopping)
+        await self._wait_until(lambda: self._rounds_read >= number)
 
     async def wait_filled(self, number: int) -> None:
         """Wait until the vectors of a round are made, or cannot be made for now."""
         await self.wait_read(number)
         if self._meaning is not None:
-            with self._synchroniser.pace.hurried():
-                async with self._moved:
-                    await self._moved.wait_for(lambda: self._rounds_filled >= number or self._is_stopping)
+            await self._wait_until(lambda: self._rounds_filled >= number)
 
     async def rebuild(self) -> None:
         """Build words and vectors again and wait until both are there."""
@@ -212,6 +208,12 @@ class Upkeep:
         self._rounds_filled = self._rounds_wanted
         await self._finish_round(self._rounds_wanted)
         self.is_meaning_settled.set()
+
+    async def _wait_until(self, is_reached: Callable[[], bool]) -> None:
+        """The work does not rest meanwhile."""
+        with self._synchroniser.pace.hurried():
+            async with self._moved:
+                await self._moved.wait_for(lambda: is_reached() or self._is_stopping)
 
     async def _tell_moved(self) -> None:
         async with self._moved:
