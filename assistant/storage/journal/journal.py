@@ -108,7 +108,8 @@ class Journal:
     def has(self, session_id: str, key: BlockKey) -> bool:
         """True when the journal has the block."""
         with self._guard:
-            return written_key(key) in self._read_on(session_id).keys
+            self._list.read_on()
+            return written_key(key) in self._session_keys(session_id).keys
 
     def rows(self, session_id: str, include_dropped: bool = False) -> list[Row]:
         """All rows of a session, oldest first, one a key (the first counts).
@@ -116,7 +117,8 @@ class Journal:
         Blocks that a `dropped` row names are left out unless `include_dropped`.
         """
         with self._guard:
-            session = self._read_on(session_id)
+            self._list.read_on()
+            session = self._session_keys(session_id)
             lines = [line for day in session.read_to for line in read_lines(self._folder / day.name)]
             rows = _oldest_first([(line.path, row) for line in lines if (row := self._row_of(line, session))])
         dropped = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
@@ -200,6 +202,7 @@ class Journal:
     def said_since(self, at: str) -> Iterator[str]:
         """What the person said after that time, in any conversation."""
         with self._guard:
+            self._list.read_on()
             # A day file is named by the person's date, which may differ from that of `at` by one.
             paths = [self._folder / name for name in self._list.names() if name >= _day_before(at)]
             lines = [line.content for path in paths for line in read_lines(path) if b'"role":"user"' in line.content]
@@ -231,8 +234,9 @@ class Journal:
 
     def _write(self, rows: Sequence[Row]) -> list[BlockKey]:
         with self._guard, hold_lock(self._folder / "journal"):
+            self._list.read_on()
             session_ids = {row.session_id for row in rows if isinstance(row, BlockRow)}
-            standing = {session_id: self._read_on(session_id).keys for session_id in session_ids}
+            standing = {session_id: self._session_keys(session_id).keys for session_id in session_ids}
             # Most blocks of a long conversation stand there already, so they are left out before all else.
             missing = (
                 row
@@ -246,7 +250,8 @@ class Journal:
                 _append(path, [self._known.mask(row_line(row)) for row in new_rows])
         return [written_key(row.key) for row in new_rows if isinstance(row, BlockRow)]
 
-    def _read_on(self, session_id: str) -> _SessionKeys:
+    def _session_keys(self, session_id: str) -> _SessionKeys:
+        """The keys of a session, read on in the days that the list has read on."""
         session_id = written_text(session_id)
         days = self._list.days_of(session_id)
         session = self._sessions.get(session_id)

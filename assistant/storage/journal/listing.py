@@ -69,13 +69,11 @@ class JournalList:
         self._behind_bytes = 0
 
     def names(self) -> list[str]:
-        """The names of the day files, oldest first."""
-        self.read_on()
+        """The names of the day files, oldest first, as the last `read_on` found them."""
         return sorted(self._days)
 
     def days_of(self, session_id: str) -> list[Day]:
-        """The day files that have rows of a conversation, oldest first."""
-        self.read_on()
+        """The day files that have rows of a conversation, oldest first, as the last `read_on` found them."""
         return [self._days[name] for name in sorted(self._day_names.get(session_id, ()))]
 
     def knows(self, session_id: str) -> bool:
