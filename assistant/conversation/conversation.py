@@ -249,8 +249,13 @@ class Conversation:
         """What every reader is to know, as long as this process runs."""
         return tuple(self._kept)
 
+    @property
+    def is_waiting(self) -> bool:
+        """True while a call waits for the person."""
+        return bool(self._loop.parked_calls())
+
     def approvals(self) -> list[ApprovalRequested]:
-        """The calls that wait for the person."""
+        """The cards of the calls that wait for the person."""
         return self._loop.approvals()
 
     def measure(self) -> None:

@@ -26,6 +26,6 @@ def list_marks(assistant: Assistant) -> tuple[ListMark, ...]:
     for conversation in assistant.conversations.all_open():
         if conversation.is_running:
             marks.append(ListMark(conversation.session_id, "running"))
-        elif conversation.approvals():
+        elif conversation.is_waiting:
             marks.append(ListMark(conversation.session_id, "waiting"))
     return tuple(sorted(marks, key=lambda mark: mark.session_id))
