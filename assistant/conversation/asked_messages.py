@@ -12,7 +12,7 @@ from assistant.agent.session_state import SessionState
 from assistant.agent.window import ContextWindow
 from assistant.config.words import say
 from assistant.messages.attached_blocks import attached_blocks
-from assistant.messages.blocks import DataBlock, Msg, TextBlock, UserMsg
+from assistant.messages.blocks import DataBlock, Msg, TextBlock, UserMsg, copy_with_blocks
 from assistant.messages.events import Event, Notice
 from assistant.storage.attachments import Attachments
 from assistant.text.encoding import encode, storable
@@ -38,7 +38,7 @@ class AskedMessages:
         """A message of these words, with the files of the one that it takes the place of."""
         asked = self.of(text)
         parts = attached_blocks(message) if message is not None else []
-        return UserMsg(asked.name, [*_blocks(asked), *parts], id=asked.id, created_at=asked.created_at)
+        return copy_with_blocks(asked, [*asked.content, *parts])
 
     def _parts(self, files: Sequence[GivenFile]) -> list[TextBlock | DataBlock]:
         window = self._window
@@ -57,7 +57,3 @@ class AskedMessages:
             message = self.of("", [GivenFile(name, path, len(content), "text", text), *files])
         self._emit(Notice(say("conversation", "message_too_long", tokens=tokens, limit=limit, name=name), "info"))
         return message
-
-
-def _blocks(message: Msg) -> list[TextBlock | DataBlock]:
-    return [block for block in message.content if isinstance(block, TextBlock | DataBlock)]
