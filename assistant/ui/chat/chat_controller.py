@@ -238,7 +238,11 @@ class ChatController:
         """What this tab does not show yet."""
         if (lost := self._drawings.take_lost(tab_hash)) is not None:
             self._transcripts.send_all(tab_hash)
-            return self.tabs.show_again(loaded, lost)
+            try:
+                return self.whole(loaded, lost)
+            except PalimpsestError:
+                # The next request of this tab reports why.
+                return PageUpdate()
         return self.tabs.news(loaded, tab, tab_hash, self._transcripts.part(tab_hash))
 
     def session_of(self, tab_hash: str) -> str:

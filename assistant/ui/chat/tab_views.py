@@ -74,17 +74,6 @@ class TabViews:
             return self.update(loaded, view, tab)
         return news_update(loaded, view, tab, self.report, part)
 
-    def show_again(self, loaded: Loaded, tab: Tab) -> PageUpdate:
-        """Everything that a tab was to show; nothing where it is gone, which the next request of the tab reports."""
-        try:
-            return (
-                self.update(loaded, self.view(loaded, tab.session_id), tab)
-                if tab.session_id
-                else empty_update(loaded, self.report)
-            )
-        except PalimpsestError:
-            return PageUpdate()
-
     def show(self, loaded: Loaded, tab: Tab, tab_hash: str, show: str = "") -> PageUpdate:
         """A conversation from its beginning or window on, or the page without one; the draft of an edit is let go."""
         self._note_model(loaded, tab_hash)
