@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from assistant.agent.attachments.file_reading import GivenFile
@@ -19,25 +18,17 @@ MAX_STAGED_FILES = 40
 """Files of one person, in all tabs together, that wait to be sent."""
 
 
-@dataclass(slots=True)
-class _Tab:
-    """The files of one tab by their names here, and the folder they are in; both go together."""
-
-    files: dict[str, GivenFile] = field(default_factory=dict[str, GivenFile])
-
-
 class StagedFiles:
-    """The files of one person that wait to be sent."""
+    """The files of one person that wait to be sent: of each tab, by the names that it has for them."""
 
     def __init__(self) -> None:
-        self._tabs = RecentTabs[_Tab]()
+        self._tabs = RecentTabs[dict[str, GivenFile]]()
 
     def refuse_more(self, tab_hash: str) -> None:
         """Raise `AttachmentError` where a tab or its person has as many files as may wait."""
-        tab = self._tabs.get(tab_hash)
-        if tab is not None and len(tab.files) >= MAX_FILES_OF_MESSAGE:
+        if len(self._of(tab_hash)) >= MAX_FILES_OF_MESSAGE:
             raise AttachmentError(say("attachments", "too_many", count=MAX_FILES_OF_MESSAGE))
-        if sum(len(one.files) for one in self._tabs.values()) >= MAX_STAGED_FILES:
+        if sum(map(len, self._tabs.values())) >= MAX_STAGED_FILES:
             raise AttachmentError(say("attachments", "too_many_staged", count=MAX_STAGED_FILES))
 
     def add(self, tab_hash: str, file: GivenFile) -> str:
@@ -46,32 +37,32 @@ class StagedFiles:
         Raises what `refuse_more` raises: others may have come while this one was read.
         """
         self.refuse_more(tab_hash)
-        tab = self._tabs.get(tab_hash) or _Tab()
-        self._tabs.keep(tab_hash, tab)
         file_id = uuid.uuid4().hex
-        tab.files[file_id] = file
+        self._tabs.keep(tab_hash, self._of(tab_hash) | {file_id: file})
         return file_id
 
     def chosen(self, tab_hash: str, file_ids: Sequence[str]) -> list[GivenFile]:
         """These files of a tab, in this order. Raises `AttachmentError` where one is not there any more."""
-        tab = self._tabs.get(tab_hash) or _Tab()
-        missing = [file_id for file_id in file_ids if file_id not in tab.files]
+        files = self._of(tab_hash)
+        missing = [file_id for file_id in file_ids if file_id not in files]
         if missing or len(file_ids) > MAX_FILES_OF_MESSAGE:
             raise AttachmentError(say("attachments", "gone"))
-        return [tab.files[file_id] for file_id in dict.fromkeys(file_ids)]
+        return [files[file_id] for file_id in dict.fromkeys(file_ids)]
 
     def remove(self, tab_hash: str, file_ids: Sequence[str]) -> None:
         """Forget these files of a tab, those that are there."""
-        tab = self._tabs.get(tab_hash) or _Tab()
+        files = self._of(tab_hash)
         for file_id in file_ids:
-            if (file := tab.files.pop(file_id, None)) is not None:
+            if (file := files.pop(file_id, None)) is not None:
                 remove_temporary(file.path)
 
     def leave(self, tab_hash: str) -> None:
         """Forget the files of a tab that was closed."""
-        if (tab := self._tabs.get(tab_hash)) is not None:
-            self.remove(tab_hash, list(tab.files))
+        self.remove(tab_hash, list(self._of(tab_hash)))
         self._tabs.forget(tab_hash)
+
+    def _of(self, tab_hash: str) -> dict[str, GivenFile]:
+        return self._tabs.get(tab_hash) or {}
 
 
 def remove_temporary(path: Path) -> None:
