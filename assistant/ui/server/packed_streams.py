@@ -31,16 +31,15 @@ class _Packing:
 
     def __init__(self, send: AsgiSend) -> None:
         self._send = send
-        self._packer = zlib.compressobj(wbits=_GZIP)
-        self._is_event_stream = False
+        self._packer = None
 
     async def __call__(self, message: AsgiMessage) -> None:
         if message["type"] == "http.response.start" and _is_event_stream(message):
-            self._is_event_stream = True
+            self._packer = zlib.compressobj(wbits=_GZIP)
             kept = [pair for pair in message["headers"] if pair[0].lower() not in (b"content-length", b"vary")]
             said = [(b"content-encoding", b"gzip"), (b"vary", b"accept-encoding")]
             message = {**message, "headers": [*kept, *said]}
-        elif message["type"] == "http.response.body" and self._is_event_stream:
+        elif message["type"] == "http.response.body" and self._packer is not None:
             # Flushed, so that the browser has it now.
             end = zlib.Z_SYNC_FLUSH if message.get("more_body") else zlib.Z_FINISH
             packed = self._packer.compress(message.get("body", b"")) + self._packer.flush(end)
