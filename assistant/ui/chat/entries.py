@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -158,16 +159,11 @@ class Transcript:
     @property
     def pending_calls(self) -> tuple[str, ...]:
         """The calls that wait for the person."""
-        return tuple(
-            entry.request.call_id
-            for entry in self.entries
-            if isinstance(entry, ApprovalEntry) and entry.state == "pending"
-        )
+        return tuple(request.call_id for request in self._pending())
 
     def pending(self, call_id: str) -> ApprovalRequested | None:
         """What was asked about this call, while it waits for the person."""
-        asked = (entry for entry in self.entries if isinstance(entry, ApprovalEntry) and entry.state == "pending")
-        return next((entry.request for entry in asked if entry.request.call_id == call_id), None)
+        return next((request for request in self._pending() if request.call_id == call_id), None)
 
     @property
     def compactions(self) -> tuple[ContextCompressed, ...]:
@@ -220,3 +216,9 @@ class Transcript:
             if isinstance(entry, UserEntry):
                 return None
         return None
+
+    def _pending(self) -> Iterator[ApprovalRequested]:
+        """What was asked about the calls that wait for the person."""
+        return (
+            entry.request for entry in self.entries if isinstance(entry, ApprovalEntry) and entry.state == "pending"
+        )
