@@ -1,4 +1,4 @@
-/* How the page looks in this browser: the theme and the density, kept here and set before anything is drawn. */
+/* What is kept in this browser: how the page looks, set before anything is drawn, and whether it may notify. */
 (() => {
   const root = document.documentElement;
   const KEPT = { theme: "auto", density: "roomy", notify: "off" };
@@ -35,5 +35,5 @@
   });
   system.addEventListener("change", draw);
   draw();
-  window.palimpsest = { drawAppearance: draw };
+  window.palimpsest = { drawAppearance: draw, kept: read };
 })();

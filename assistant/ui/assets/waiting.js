@@ -4,13 +4,7 @@
   const WORDS = __WORDS__;
   const LOOK_MILLISECONDS = 250;
   const MARK = "● ";
-  const isWanted = () => {
-    try {
-      return localStorage.getItem("palimpsest-notify") === "on";
-    } catch {
-      return false;
-    }
-  };
+  const isWanted = () => window.palimpsest.kept("notify") === "on";
 
   const notify = (text) => {
     if (!document.hidden || !isWanted() || !window.Notification || Notification.permission !== "granted") return;
