@@ -12,7 +12,7 @@ from assistant.config.accounts import Account
 from assistant.config.settings import Settings, load_settings
 from assistant.models.chat_model import connect_or_stand_in
 from assistant.storage.temporary_homes import temporary_home
-from assistant.storage.workspace import Workspace
+from assistant.ui.server.sign_in import member_home, member_of
 
 
 def open_person(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
@@ -42,7 +42,7 @@ def open_member(settings: Settings, account: Account, address: str = "") -> Abst
 def _open_own(settings: Settings, person: str, address: str) -> AbstractAsyncContextManager[Assistant]:
     if settings.has_guests:
         return open_guest(settings, address)
-    member = next((account for account in settings.accounts[1:] if account.name == person), None)
+    member = member_of(settings, person)
     return open_member(settings, member, address) if member else open_assistant(settings, address, connect_or_stand_in)
 
 
@@ -56,5 +56,4 @@ def _as_member(settings: Settings, account: Account) -> Settings:
 
     A person who approves their own calls could read the owner's home.
     """
-    home = Workspace(settings.home).users_folder / account.folder
-    return settings.model_copy(update={"home": home, "tools": "memory"})
+    return settings.model_copy(update={"home": member_home(settings, account), "tools": "memory"})

@@ -103,8 +103,18 @@ def home_of(settings: Settings, person: str) -> Path | None:
     """The home of a person; None for a guest, whose home is made when it is opened."""
     if settings.has_guests:
         return None
-    member = next((account for account in settings.accounts[1:] if account.name == person), None)
-    return Workspace(settings.home).users_folder / member.folder if member else settings.home
+    member = member_of(settings, person)
+    return member_home(settings, member) if member else settings.home
+
+
+def member_of(settings: Settings, person: str) -> Account | None:
+    """The account of a person beside the owner; None for the owner."""
+    return next((account for account in settings.accounts[1:] if account.name == person), None)
+
+
+def member_home(settings: Settings, member: Account) -> Path:
+    """The home of a person beside the owner."""
+    return Workspace(settings.home).users_folder / member.folder
 
 
 def _fields_of(body: bytes) -> dict[str, list[str]]:
