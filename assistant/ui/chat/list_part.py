@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.text.passages import fold
-
-if TYPE_CHECKING:
-    # It brings the library of messages with it, which the page does not wait for.
-    from assistant.storage.sessions.session_head import SessionSummary
 
 STEP = 50
 """So many conversations are drawn at first, and more at a time."""

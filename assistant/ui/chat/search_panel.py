@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from assistant.config.words import say
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import card
 from assistant.ui.safe_text import one_line
 from assistant.ui.server.loading import Loaded
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from assistant.assembly.assistant import Assistant
     from assistant.index.memory_index import IndexStatus, SearchAnswer
     from assistant.index.search import SearchHit
-    from assistant.storage.sessions.session_head import SessionSummary
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 400

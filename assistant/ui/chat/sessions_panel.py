@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from assistant.config.words import say
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import action, card
 from assistant.ui.chat.list_marks import ListMark, MarkState
 from assistant.ui.chat.list_part import MONTH_CHARS, STEP, ListPart, with_words
@@ -18,9 +19,8 @@ from assistant.ui.safe_text import one_line
 from assistant.ui.times import day_label, list_time, month_text, parse_time
 
 if TYPE_CHECKING:
-    # They bring the agent library with them, which the page does not wait for.
+    # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
-    from assistant.storage.sessions.session_head import SessionSummary
 
 _MAX_SHOWN = 200
 _TITLE_CHARS = 80

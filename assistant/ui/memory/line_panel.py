@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from assistant.config.words import say
 from assistant.memory.log import MemoryChange
 from assistant.memory.provenance import LineOrigin
+from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import card
 from assistant.ui.memory.writers import writer_label
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import full_time
-
-if TYPE_CHECKING:
-    # It brings the agent library with it, which the page does not wait for.
-    from assistant.storage.sessions.session_head import SessionSummary
 
 _MAX_REPLACED = 8
 
