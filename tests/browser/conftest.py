@@ -31,6 +31,13 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 WAIT_MILLISECONDS = 20_000
+# Between Enter and the first news of a turn its page looks as if nothing went on: the message has to stand there first.
+TURN_HAS_ENDED = """newest => {
+    const said = [...document.querySelectorAll('#chat .m-person')].at(-1);
+    const ends = [...document.querySelectorAll('#chat :is(.p-foot, .p-failed, .p-stopped)')];
+    const isAfter = end => said.compareDocumentPosition(end) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return said && said.dataset.key !== newest && ends.some(isAfter) && !document.querySelector('#stop button');
+}"""
 Serve = Callable[[Opener, Path], PageServer]
 
 
@@ -41,6 +48,7 @@ class Chat:
     page: Page
     address: str
     requests: list[str] = field(default_factory=list)
+    _newest: str | None = None
 
     def open(self, query: str = "") -> None:
         """Load the page and wait until it is the person's."""
@@ -60,6 +68,7 @@ class Chat:
 
     def say(self, text: str) -> None:
         """Type a message and press Enter."""
+        self._note_newest()
         self.page.locator("#composer textarea").fill(text)
         self.page.locator("#composer textarea").press("Enter")
 
@@ -72,12 +81,16 @@ class Chat:
         self.wait_for_end()
 
     def wait_for_end(self) -> None:
-        """Wait until the newest turn has ended."""
-        expect(self.page.locator("#stop button")).to_have_count(0)
-        self.page.locator("#chat .p-foot, #chat .p-failed, #chat .p-stopped").last.wait_for()
+        """Wait until what was said last stands in the conversation and its turn has ended."""
+        self.page.wait_for_function(TURN_HAS_ENDED, arg=self._newest, timeout=WAIT_MILLISECONDS)
+
+    def _note_newest(self) -> None:
+        self._newest = self.page.evaluate("[...document.querySelectorAll('#chat .m-person')].at(-1)?.dataset.key")
 
     def act(self, action: str, target: str) -> None:
         """What a click on a card's button sends, whether or not there is such a button."""
+        if action == "send":
+            self._note_newest()
         self.page.evaluate("([action, target]) => window.palimpsest.send(action, target)", [action, target])
 
     @property
