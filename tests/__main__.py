@@ -1,6 +1,8 @@
 """The test command: format, lint, types, tests, in this order; the first that fails ends it.
 
 Tests run on every processor; those in a browser after the others, each processor with a page and a browser of its own.
+Where a few of these fail, they run once more alone: what fails again is a failure, and what passes then is named,
+because a page that is right on a quiet machine alone wants to be mended too.
 
 `python -m tests --fast` is for while you write: format, lint, and at the same time types and tests of what differs from
 the branch `main`. Types are checked in the changed files and in those that import them. Of the tests come those of the
@@ -11,6 +13,7 @@ left. Run the whole before you hand a change on.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
@@ -28,6 +31,9 @@ CHECKS = (
     ("pytest", "-m", "not browser", "--numprocesses", "logical", "--dist", "worksteal"),
     ("pytest", "-m", "browser", "--numprocesses", "logical", "--dist", "worksteal"),
 )
+SECOND_TRY = ("pytest", "-m", "browser", "--last-failed", "--last-failed-no-failures", "none")
+MOST_TRIED_TWICE = 3
+"""More failures than these are no accident of a busy machine."""
 FAST_SECONDS = 20.0
 _TOP = Path(__file__).parent.parent
 
@@ -84,11 +90,31 @@ def _start(*words: str) -> subprocess.Popen[bytes]:
 def run_all() -> int:
     """Run every check with this interpreter's tools; the exit code is that of the first failure."""
     for check in CHECKS:
-        print(f"\n$ {' '.join(check)}", flush=True)
-        finished = subprocess.run([sys.executable, "-m", *check], cwd=_TOP, check=False)
-        if finished.returncode:
-            return finished.returncode
+        code = _run(check)
+        if code == pytest.ExitCode.TESTS_FAILED and check == CHECKS[-1]:
+            code = _try_again(_last_failed())
+        if code:
+            return code
     return 0
+
+
+def _run(check: Sequence[str]) -> int:
+    print(f"\n$ {' '.join(check)}", flush=True)
+    return subprocess.run([sys.executable, "-m", *check], cwd=_TOP, check=False).returncode
+
+
+def _last_failed() -> list[str]:
+    """The tests that failed when pytest ran last."""
+    return list(json.loads((_TOP / ".pytest_cache/v/cache/lastfailed").read_text(encoding="utf-8")))
+
+
+def _try_again(failed: Sequence[str]) -> int:
+    if not 0 < len(failed) <= MOST_TRIED_TWICE:
+        return pytest.ExitCode.TESTS_FAILED
+    code = _run(SECOND_TRY)
+    if not code:
+        print("\nFailed beside others, passed alone; each wants to be mended:", *failed, sep="\n  ")
+    return code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
