@@ -15,6 +15,7 @@ from benchmarks.figures import Figure, report
 from benchmarks.replaying.command_kills import CommandKilling, kill_commands
 from benchmarks.replaying.dialogue import Dialogue, MissingDataError, longest_locomo
 from benchmarks.replaying.kills import Killing, kill_again_and_again
+from benchmarks.replaying.moment_kills import MomentKilling, kill_at_moments
 from benchmarks.replaying.path import Walk, run_walk
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
@@ -22,6 +23,9 @@ from tests.fakes.provider import StrictProvider
 WINDOW_TOKENS = 16_000
 KILLS = 50
 COMMAND_KILLS = 5
+"""Of a forget and of an import."""
+MOMENT_KILLS = 5
+"""In a long answer and in the flush of an idle conversation."""
 KILLED_THRESHOLD_TOKENS = 7_000
 """Between kills there is little time, so compaction starts early: many a kill is to fall into one or its flush."""
 
@@ -39,9 +43,10 @@ def main() -> int:
             Path(folder) / "killed", dialogue, KILLS, compact_threshold=KILLED_THRESHOLD_TOKENS
         )
         commands = kill_commands(Path(folder) / "commands", COMMAND_KILLS)
-    for fault in [*faults, *killing.faults, *commands.faults]:
+        moments = kill_at_moments(Path(folder) / "moments", MOMENT_KILLS)
+    for fault in [*faults, *killing.faults, *commands.faults, *moments.faults]:
         print(fault, file=sys.stderr)
-    return report([*figures, *killing_figures(killing), *command_figures(commands)])
+    return report([*figures, *killing_figures(killing), *command_figures(commands), *moment_figures(moments)])
 
 
 def replay(folder: Path, dialogue: Dialogue, compact_threshold: int | None = None) -> tuple[list[Figure], list[str]]:
@@ -67,6 +72,16 @@ def command_figures(killing: CommandKilling) -> list[Figure]:
         Figure("forgets killed half-way", killing.forgets, at_least=1),
         Figure("imports killed half-way", killing.imports),
         Figure("left half done by them", len(killing.faults), at_most=0),
+    ]
+
+
+def moment_figures(killing: MomentKilling) -> list[Figure]:
+    """What the kills in the middle of an answer and of an idle flush showed, each with its goal."""
+    return [
+        Figure("answers killed while they were streamed", killing.streams, at_least=1),
+        Figure("idle flushes killed half-way", killing.flushes, at_least=1),
+        Figure("lost of what was seen for 2 s", killing.lost_chars, "characters", at_most=0),
+        Figure("lost or doubled by them", len(killing.faults), at_most=0),
     ]
 
 

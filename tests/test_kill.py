@@ -16,6 +16,7 @@ from benchmarks.replaying.account import account_of
 from benchmarks.replaying.command_kills import kill_commands
 from benchmarks.replaying.dialogue import text_dialogue
 from benchmarks.replaying.kills import kill_again_and_again
+from benchmarks.replaying.moment_kills import kill_at_moments
 
 EVERYDAY = Path(__file__).parent / "data" / "everyday.txt"
 
@@ -31,6 +32,10 @@ def test_nothing_is_lost_or_told_twice_by_ten_kills(tmp_path: Path) -> None:
 
 def test_a_command_that_is_killed_leaves_nothing_half_done(tmp_path: Path) -> None:
     assert kill_commands(tmp_path, 1).faults == ()
+
+
+def test_a_kill_in_an_answer_and_in_an_idle_flush_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    assert kill_at_moments(tmp_path, 1).faults == ()
 
 
 def test_the_account_finds_what_is_lost_doubled_or_out_of_place(tmp_path: Path) -> None:

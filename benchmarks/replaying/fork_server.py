@@ -27,6 +27,7 @@ from assistant.messages.events import ContextCompressed, TurnFailed, TurnFinishe
 from assistant.storage.journal.rows import BlockRow
 from benchmarks.replaying.account import account_of
 from benchmarks.replaying.path import task_text, write_task_files
+from benchmarks.replaying.talker import append_line
 
 # A child is killed at a random moment behind a random one of its first events: on a slow machine it takes longer.
 _MOMENT_SECONDS = 0.05
@@ -137,7 +138,7 @@ class ForkServer:
             child = _Child(self._settings, plan, self._told, writing, random.Random(self._order.seed + number))
             asyncio.run(child.talk_on(most))
         except BaseException:
-            _append(self._told, {"fault": traceback.format_exc()})
+            append_line(self._told, {"fault": traceback.format_exc()})
         finally:
             os._exit(0)
 
@@ -177,7 +178,7 @@ class _Child:
             conversation = assistant.conversations.newest_or_new()
             self._tick()
             if _is_cut(conversation):
-                _append(self._told, {"cut": conversation.session_id})
+                append_line(self._told, {"cut": conversation.session_id})
                 conversation.continue_turn()
                 await conversation.wait()
             asked = _asked(assistant, conversation)
@@ -192,7 +193,7 @@ class _Child:
         for text in [waiting.pop(0) for _ in range(2 if self._happens(_TWO_AT_ONCE) else 1) if waiting]:
             conversation.ask(text)
             # What `ask` has taken may not be lost any more.
-            _append(self._told, {"sent": text})
+            append_line(self._told, {"sent": text})
         if self._happens(_STOPPED):
             await asyncio.sleep(self._chance.uniform(0.0, 0.05))
             await conversation.stop()
@@ -202,7 +203,7 @@ class _Child:
             self._tick()
             is_compacted |= isinstance(numbered.event, ContextCompressed)
             if isinstance(numbered.event, TurnFailed):
-                _append(self._told, {"fault": f"a turn failed: {numbered.event.error}"})
+                append_line(self._told, {"fault": f"a turn failed: {numbered.event.error}"})
         if self._happens(_COMPACTED):
             conversation.compact()
         elif is_compacted and self._happens(_TAKEN_BACK):
@@ -240,13 +241,6 @@ def _with_tasks(messages: Sequence[str], paths: Sequence[str]) -> list[str]:
 def _wait(pipe: int, seconds: float) -> bool:
     """Wait for the next event of the child, at most so long; False when none came or the child has ended."""
     return bool(select.select([pipe], [], [], seconds)[0] and os.read(pipe, 1))
-
-
-def _append(path: Path, line: dict[str, str]) -> None:
-    """One write, so that a kill leaves a whole line or none."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-    os.write(descriptor, (json.dumps(line, ensure_ascii=False) + "\n").encode())
-    os.close(descriptor)
 
 
 def main() -> None:
