@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -139,10 +139,7 @@ def _judge_command(command: str, rules: Rules) -> Verdict:
     words = reading_words(command)
     if _is_too_large(command):
         return _deny("too_large")
-    others = HomesBeside(rules.home)
-    if others.is_named_in(command, rules.start_folder) or any(
-        _lists_others(word, others, rules) for word in words or ()
-    ):
+    if _shows_others(command, words, rules):
         return _deny("other_homes")
     if _SECRET_WORD.search(command) or any(_names_secret(word, rules) for word in words or ()):
         return _deny("secret_command")
@@ -160,6 +157,17 @@ def _names_secret(word: CommandWord, rules: Rules) -> bool:
 
 def _is_too_large(text: str) -> bool:
     return len(text) > MAX_SHOWN_CHARS or text.count("\n") > MAX_SHOWN_LINES
+
+
+def _shows_others(command: str, words: Sequence[CommandWord] | None, rules: Rules) -> bool:
+    """True for a command that would open or list what is in the homes of other people, as far as its words tell."""
+    others = HomesBeside(rules.home)
+    if others.is_named_in(command, rules.start_folder):
+        return True
+    if words is None:
+        # Nobody knows what it does with a folder, so it gets none above these homes.
+        return others.is_below_a_word_of(command, rules.start_folder)
+    return any(_lists_others(word, others, rules) for word in words)
 
 
 def _lists_others(word: CommandWord, others: HomesBeside, rules: Rules) -> bool:

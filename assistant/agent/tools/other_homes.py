@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 from assistant.storage.workspace import OTHER_HOMES
 
 # What a shell takes words apart by; what is between two of these may be a path.
 _BETWEEN_WORDS = re.compile(r"[\s;|&<>()`$=,\"'{}\\]+")
+_QUOTES = re.compile(r"[\"'\\]")
+_SLASHES = re.compile("/{2,}")
 _WILD = re.compile(r"[*?\[]")
+
+_Reach = Literal["inside", "above", "elsewhere"]
 
 
 class HomesBeside:
@@ -35,9 +42,17 @@ class HomesBeside:
         return self._folder.is_relative_to(path) and any(self._names())
 
     def is_named_in(self, command: str, start_folder: Path) -> bool:
-        """True where a word of the command, as far as it is no pattern, leads to such a home."""
-        words = (word for word in _BETWEEN_WORDS.split(command) if OTHER_HOMES in word)
-        return any(self._is_reached(word, start_folder) for word in words)
+        """True where a word of the command leads to such a home, or to a file in it, also as a pattern."""
+        if not any(self._names()):
+            return False
+        words = _words_of(command)
+        if any(OTHER_HOMES in word and self._is_written_out(word, start_folder) for word in words):
+            return True
+        return any(self._reach(word, start_folder) == "inside" for word in words)
+
+    def is_below_a_word_of(self, command: str, start_folder: Path) -> bool:
+        """True where a word of the command leads to a folder above such a home, so that it may list or search it."""
+        return any(self._names()) and any(self._reach(word, start_folder) == "above" for word in _words_of(command))
 
     def linked_names(self, folder: Path) -> list[str]:
         """The names of files under `folder` that are hard links into such a home."""
@@ -50,15 +65,32 @@ class HomesBeside:
         files = self._files() if shared else set[tuple[int, int]]()
         return sorted(name for name, file in shared.items() if file in files)
 
-    def _is_reached(self, word: str, start_folder: Path) -> bool:
+    def _is_written_out(self, word: str, start_folder: Path) -> bool:
+        """True where the word up to its first pattern leads to such a home, from the start folder or from the home."""
         for part in {word, word.rpartition(":")[2]}:
             plain = _WILD.split(part, maxsplit=1)[0]
             # A command may go to the home first; what is where it starts is meant, if there is such a thing.
             folders = [start_folder] if os.path.exists(start_folder / plain) else [start_folder, self._home]  # noqa: PTH110
             paths = [Path(os.path.realpath(folder / plain)) for folder in folders]
             if any(path.is_relative_to(self._folder) for path in paths):
-                return any(self._names())
+                return True
         return False
+
+    def _reach(self, word: str, start_folder: Path) -> _Reach:
+        """Where a word of a command leads, seen from the folder in which the command starts."""
+        parts = Path(word).parts
+        patterns = list(itertools.dropwhile(lambda part: not _WILD.search(part), parts))
+        path = Path(os.path.realpath(start_folder.joinpath(*parts[: len(parts) - len(patterns)])))
+        if path.is_relative_to(self._folder) or (not patterns and self.has(path)):
+            return "inside"
+        if not self._folder.is_relative_to(path):
+            return "elsewhere"
+        if ".." in patterns:
+            return "above"
+        ahead = self._folder.relative_to(path).parts
+        if not all(_fits(part, pattern) for part, pattern in zip(ahead, patterns, strict=False)):
+            return "elsewhere"
+        return "inside" if "**" in patterns or (patterns and len(patterns) >= len(ahead)) else "above"
 
     def _names(self) -> Iterator[str]:
         try:
@@ -69,6 +101,26 @@ class HomesBeside:
     def _files(self) -> set[tuple[int, int]]:
         paths = (Path(place, name) for place, _, names in os.walk(self._folder) for name in names)
         return {(one.st_dev, one.st_ino) for path in paths if (one := status_of(path)) and one.st_nlink > 1}
+
+
+def _words_of(command: str) -> set[str]:
+    """What may be paths in a command, with its quotes as ends of words and also without them."""
+    texts = (command, _QUOTES.sub("", command))
+    words = {_SLASHES.sub("/", word) for text in texts for word in _BETWEEN_WORDS.split(text)}
+    return {os.path.expanduser(word) for word in words if word and _is_name(word)}  # noqa: PTH111
+
+
+def _is_name(word: str) -> bool:
+    """True for what a file can be called."""
+    try:
+        return b"\0" not in os.fsencode(word)
+    except UnicodeEncodeError:
+        return False
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """True where a pattern of a shell may stand for the name of a folder, which it does not for a hidden one."""
+    return pattern == "**" or (fnmatchcase(name, pattern) and (name[0] != "." or pattern[0] == "."))
 
 
 def status_of(path: Path) -> os.stat_result | None:

@@ -140,6 +140,16 @@ def test_no_tool_opens_the_home_of_somebody_else(rules: Rules, tool: str, name: 
         "cat linked",
         "cp --from=../users/ben/MEMORY.md x",
         "F=../users/ben; ls $F",
+        "cat ../u*/b*/MEMORY.md",
+        "cat ../[u]sers/ben/MEMORY.md",
+        "ls -d ../**",
+        "cat ../us\\ers/ben/MEMORY.md",
+        "cd .. && cat */*/*.md",
+        "grep -rn BEN ..",
+        "find ../ -name '*.md' -exec cat {} +",
+        "tar cf - ../../home | strings",
+        "find // -name MEMORY.md",
+        "cp linked x",
     ],
 )
 def test_a_command_that_would_show_the_homes_of_others_is_refused(rules: Rules, command: str) -> None:
@@ -156,6 +166,22 @@ def test_a_folder_of_that_name_elsewhere_is_none_of_theirs(rules: Rules, command
     (rules.start_folder / "users").mkdir()
     (rules.start_folder / "users" / "list.txt").write_text("ada\n", encoding="utf-8")
     assert judge("Bash", {"command": command}, rules).behavior == behavior
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ../memory/*.md | head",
+        "grep -rn tea .",
+        "sed 's/a/b/' x | wc",
+        "curl http://x/y",
+        "ls ../*.md",
+        "echo \ud800",
+    ],
+)
+def test_a_command_that_stays_away_from_the_homes_of_others_is_asked_about(rules: Rules, command: str) -> None:
+    (rules.home / "users" / "ben").mkdir(parents=True)
+    assert judge("Bash", {"command": command}, rules).behavior == "ask"
 
 
 @pytest.mark.parametrize(
