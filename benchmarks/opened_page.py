@@ -19,7 +19,7 @@ from tests.fakes.free_port import free_port
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120.0
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
-_CHROMIUM_FLAGS = (
+CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -81,7 +81,7 @@ def _read_address(process: subprocess.Popen[str]) -> str:
 def _ask(address: str) -> float:
     """What a browser does: open the page's own events until a message was answered; seconds until the list came."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*_CHROMIUM_FLAGS])
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*CHROMIUM_FLAGS])
         page = browser.new_page()
         page.goto(address)
         page.wait_for_selector("textarea")

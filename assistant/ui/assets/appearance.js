@@ -14,9 +14,19 @@
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => ({ light: false, dark: true })[asked ?? read("theme")] ?? system.matches;
 
+  /* What a phone, or a window of its own, draws about the page has the colour of its paper. */
+  let isFramedDark = null;
+  const drawFrame = () => {
+    if (!document.body || isFramedDark === isDark()) return;
+    isFramedDark = isDark();
+    const paper = getComputedStyle(document.body).getPropertyValue("--p-paper");
+    for (const frame of document.querySelectorAll("meta[name=theme-color]")) frame.content = paper;
+  };
+
   const draw = () => {
     root.dataset.density = read("density");
     if (document.body && document.body.classList.contains("dark") !== isDark()) document.body.classList.toggle("dark");
+    drawFrame();
     for (const select of document.querySelectorAll(".p-of-browser"))
       if (!select.dataset.shown) {
         select.dataset.shown = "yes";

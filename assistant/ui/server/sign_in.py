@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -20,6 +21,7 @@ from assistant.config.settings import Settings
 from assistant.config.words import say, spoken_language
 from assistant.storage.workspace import Workspace
 from assistant.ui.cards import ASSETS
+from assistant.ui.server.app_routes import app_links
 from assistant.ui.server.asgi import AsgiReceive, AsgiScope, AsgiSend, address_of, cookie_value
 from assistant.ui.server.attempts import ANSWER_SECONDS, Attempt, Attempts, new_device
 
@@ -126,7 +128,11 @@ def _fields_of(body: bytes) -> dict[str, list[str]]:
 
 def _form(request: Request, status: HTTPStatus) -> HTMLResponse:
     html = _template().render(
-        query=request.url.query, is_wrong=status is not HTTPStatus.OK, say=say, language=spoken_language()
+        query=request.url.query,
+        is_wrong=status is not HTTPStatus.OK,
+        say=say,
+        language=spoken_language(),
+        app_links=Markup(app_links()),
     )
     return HTMLResponse(html, status_code=int(status), headers={"cache-control": "no-store"})
 

@@ -17,9 +17,10 @@ from assistant.config.settings import Settings
 from assistant.storage.workspace import Workspace
 from assistant.ui.cards import asset
 from assistant.ui.page_layout import head, theme
+from assistant.ui.server.app_routes import FAVICON_PATH, app_links, app_routes
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
 from assistant.ui.server.attach_route import AttachRoute
-from assistant.ui.server.first_script import FirstScript
+from assistant.ui.server.first_in_head import FirstInHead
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.news_route import NewsRoute
 from assistant.ui.server.open_routes import max_file_bytes
@@ -52,8 +53,15 @@ class Site:
         names = PersonalNames()
         self._streams = PatchStreams(users, names)
         within.append(Middleware(NamesInAnswers, names=names))  # type: ignore[arg-type]
-        within.append(Middleware(FirstScript, script=asset("first.js")))  # type: ignore[arg-type]
-        ours = [*(sign_in.routes() if sign_in else ()), *self._streams.routes(), *NewsRoute(users).routes()]
+        # Of two manifests a browser takes the first, and Gradio names one that is not open.
+        first = f"{app_links()}<script>{asset('first.js')}</script>"
+        within.append(Middleware(FirstInHead, elements=first))  # type: ignore[arg-type]
+        ours = [
+            *(sign_in.routes() if sign_in else ()),
+            *self._streams.routes(),
+            *NewsRoute(users).routes(),
+            *app_routes(),
+        ]
         folder = Workspace(settings.home).page_folder / "attached"
         ours += AttachRoute(users, folder, max_file_bytes(settings)).routes()
         self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
@@ -102,6 +110,7 @@ def _routes(
         run_history=False,
         enable_monitoring=False,
         footer_links=[],
+        favicon_path=str(FAVICON_PATH),
         pwa=False,
         max_file_size="1mb",
         theme=theme(),

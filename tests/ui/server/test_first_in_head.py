@@ -1,4 +1,4 @@
-"""The page begins with a script of ours."""
+"""The page begins with elements of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from assistant.ui.server.asgi import AsgiReceive, AsgiScope, AsgiSend
-from assistant.ui.server.first_script import FirstScript
+from assistant.ui.server.first_in_head import FirstInHead
 
 PAGE = b"<html><head><title>x</title></head><body><pre>&lt;head></pre></body></html>"
 
@@ -21,13 +21,13 @@ async def answered(path: str, *, has_length: bool = True) -> httpx.Response:
         for part, is_last in ((PAGE[:30], False), (PAGE[30:], True)):
             await send({"type": "http.response.body", "body": part, "more_body": not is_last})
 
-    transport = httpx.ASGITransport(FirstScript(app, "first()"))  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(FirstInHead(app, "<script>first()</script>"))  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://page") as browser:
         return await browser.get(path)
 
 
 @pytest.mark.parametrize("has_length", [True, False])
-async def test_the_script_is_before_all_else(has_length: bool) -> None:
+async def test_the_elements_are_before_all_else(has_length: bool) -> None:
     answer = await answered("/", has_length=has_length)
     assert answer.text == PAGE.decode().replace("<head>", "<head><script>first()</script>", 1)
     assert answer.headers.get("content-length") == (str(len(answer.content)) if has_length else None)

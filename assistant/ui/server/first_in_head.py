@@ -1,4 +1,4 @@
-"""A script that runs before all others of the page: Gradio puts what it is given behind its own."""
+"""What comes before all else in the page's head: Gradio puts what it is given behind its own script and manifest."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from assistant.ui.server.asgi import AsgiApp, AsgiMessage, AsgiReceive, AsgiScop
 _HEAD = b"<head>"
 
 
-class FirstScript:
-    """ASGI middleware: puts a script at the beginning of each page's head. It is within whatever compresses."""
+class FirstInHead:
+    """ASGI middleware: puts elements at the beginning of each page's head. It is within whatever compresses."""
 
-    def __init__(self, app: AsgiApp, script: str) -> None:
+    def __init__(self, app: AsgiApp, elements: str) -> None:
         self._app = app
-        self._script = f"{_HEAD.decode()}<script>{script}</script>".encode()
+        self._begun_head = _HEAD + elements.encode()
 
     async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
-        """Answer as the app does; a page has the script in it."""
+        """Answer as the app does; a page has the elements in it."""
         if scope["type"] != "http" or scope["path"] != "/":
             await self._app(scope, receive, send)
             return
@@ -28,7 +28,7 @@ class FirstScript:
                 return
             if started is not None:
                 before = message.get("body", b"")
-                message["body"] = before.replace(_HEAD, self._script, 1)
+                message["body"] = before.replace(_HEAD, self._begun_head, 1)
                 await send(_longer(started, len(message["body"]) - len(before)))
                 started = None
             await send(message)
