@@ -83,6 +83,7 @@ class Chat:
     def wait_for_end(self) -> None:
         """Wait until what was said last stands in the conversation and its turn has ended."""
         self.page.wait_for_function(TURN_HAS_ENDED, arg=self._newest, timeout=WAIT_MILLISECONDS)
+        self._newest = None
 
     def _note_newest(self) -> None:
         self._newest = self.page.evaluate("[...document.querySelectorAll('#chat .m-person')].at(-1)?.dataset.key")

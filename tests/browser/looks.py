@@ -83,6 +83,26 @@ _NAMELESS = f"""() => {{ {_PRESSABLE}
 }}"""
 
 
+# What the last click or change of size moves has come to its place; what turns for ever is not waited for.
+_AT_REST = """async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    const ends = document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < Infinity);
+    await Promise.allSettled(ends.map(one => one.finished));
+}"""
+_REST_TRIES = 20
+_MILLISECONDS_BETWEEN_TRIES = 150
+
+
+def faults_at_rest(page: Page) -> dict[str, list[str]]:
+    """What `faults` finds once the page has come to rest, however slow the machine; what stays for 3 s is a fault."""
+    for _ in range(_REST_TRIES):
+        page.evaluate(_AT_REST)
+        if not faults(page):
+            break
+        page.wait_for_timeout(_MILLISECONDS_BETWEEN_TRIES)
+    return faults(page)
+
+
 def faults(page: Page) -> dict[str, list[str]]:
     """What is wrong with the look of the page as it is now, by the kind of fault; empty where nothing is."""
     found: dict[str, list[str]] = {

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from assistant.ui.page import PageServer
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat, leaves_the_page
-from tests.browser.looks import faults
+from tests.browser.looks import faults_at_rest
 from tests.fakes.page_player import RISKY_COMMAND, PagePlayer
 
 pytestmark = pytest.mark.browser
@@ -56,7 +56,7 @@ def test_the_card_says_exactly_what_it_would_allow(chat: Chat, behind: Behind) -
     )
     buttons = card.get_by_role("button").all_inner_texts()
     assert buttons == ["Allow once", "Allow in this conversation", "Always allow this", "Deny"]
-    assert faults(chat.page) == {}
+    assert faults_at_rest(chat.page) == {}
 
 
 def test_once_asks_again(chat: Chat) -> None:
@@ -96,7 +96,7 @@ def test_the_settings_list_and_revoke_it_at_once(chat: Chat) -> None:
     view = tools_section(chat.page)
     row = view.locator(".p-allowance", has_text="Always, since")
     expect(row).to_contain_text(RISKY_COMMAND)
-    assert faults(chat.page) == {}
+    assert faults_at_rest(chat.page) == {}
     row.get_by_role("button", name="Revoke").click()
     expect(view).to_contain_text("It is asked about again from now on")
     expect(row).to_have_count(0)
@@ -187,7 +187,7 @@ def test_on_a_phone_every_answer_is_large_enough_for_a_finger(browser: Browser, 
         expect(card.get_by_role("button")).to_have_count(4)
         heights = card.locator("button, input").evaluate_all("all => all.map((one) => one.offsetHeight)")
         assert [height >= 44 for height in heights] == [True] * 5, heights
-        assert faults(chat.page) == {}
+        assert faults_at_rest(chat.page) == {}
     finally:
         context.close()
 

@@ -17,7 +17,7 @@ from assistant.models.chat_model import ChatModel, connect_offline
 from assistant.models.detect import ServerPlace
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Serve, leaves_the_page
-from tests.browser.looks import WIDTHS, faults
+from tests.browser.looks import WIDTHS, faults_at_rest
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply
@@ -174,6 +174,5 @@ def test_the_choices_can_be_read_and_pressed_everywhere(page: Page, server: Page
         for width, height in WIDTHS:
             page.set_viewport_size({"width": width, "height": height})
             page.mouse.move(width / 2, 2)
-            page.wait_for_timeout(300)
-            seen[f"{choice} {width}"] = faults(page)
+            seen[f"{choice} {width}"] = faults_at_rest(page)
     assert {name: found for name, found in seen.items() if found} == {}

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Chat
-from tests.browser.looks import faults
+from tests.browser.looks import faults_at_rest
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +37,7 @@ def test_the_menu_goes_by_arrows_and_is_put_away(chat: Chat) -> None:
     assert chosen.inner_text() != first
     box.press("ArrowUp")
     assert chosen.inner_text() == first
-    assert faults(chat.page) == {}
+    assert faults_at_rest(chat.page) == {}
     box.press("Escape")
     expect(menu).not_to_be_visible()
     expect(box).to_have_value("/")
@@ -78,7 +78,7 @@ def test_a_question_mark_shows_all_keys_unless_it_is_typed(chat: Chat) -> None:
     expect(sheet).to_have_count(0)
     chat.page.keyboard.press("?")
     expect(sheet).to_contain_text("Ctrl")
-    assert faults(chat.page) == {}
+    assert faults_at_rest(chat.page) == {}
     chat.page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
     expect(chat.page.locator("#new-chat")).to_be_focused()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat
-from tests.browser.looks import WIDTHS, faults
+from tests.browser.looks import WIDTHS, faults_at_rest
 
 pytestmark = pytest.mark.browser
 
@@ -182,8 +182,7 @@ def test_nothing_is_covered_cut_off_pale_or_too_small(open_tab: Callable[[], Cha
                 if side != "none" and not chat.page.locator(f"#{side}").is_visible():
                     chat.page.locator(opener(chat.page, side)).click()
                 chat.page.mouse.move(width / 2, 2)
-                chat.page.wait_for_timeout(350)
-                seen[f"{state} {width} {side}"] = faults(chat.page)
+                seen[f"{state} {width} {side}"] = faults_at_rest(chat.page)
                 if width < 1200 or side == "right":
                     chat.page.evaluate(
                         "window.palimpsest.panels.close('right'), window.palimpsest.panels.closeDrawer()"

@@ -16,7 +16,7 @@ from assistant.models.chat_model import connect_or_stand_in
 from assistant.models.detect import ServerPlace
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Chat, Serve, leaves_the_page
-from tests.browser.looks import WIDTHS, faults
+from tests.browser.looks import WIDTHS, faults_at_rest
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply
@@ -172,6 +172,5 @@ def test_the_settings_can_be_read_and_pressed_everywhere(chat: Chat, theme: str)
         settings_of(chat.page, section)
         for width, height in WIDTHS:
             chat.page.set_viewport_size({"width": width, "height": height})
-            chat.page.wait_for_timeout(250)
-            seen[f"{section} {width}"] = faults(chat.page)
+            seen[f"{section} {width}"] = faults_at_rest(chat.page)
     assert {name: found for name, found in seen.items() if found} == {}
