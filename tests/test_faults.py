@@ -445,7 +445,7 @@ async def test_a_poor_summary_never_keeps_a_full_window_full(home: Path, kind: s
 
 
 async def test_a_summariser_that_hangs_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assistant.agent.summariser.ASK_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr("assistant.agent.summariser.SILENT_SECONDS", 0.5)
     player = FaultySummariser(Reply(text="## Goal\n" + "Count. " * 200, gate=threading.Event()))
     with StrictProvider(player) as provider:
         async with talked(home, provider) as (assistant, conversation):
@@ -453,7 +453,7 @@ async def test_a_summariser_that_hangs_is_given_up(home: Path, monkeypatch: pyte
             told = await told_by(conversation, _compact(assistant, conversation))
             assert context_keys(conversation) == before
 
-    assert any(isinstance(event, Notice) and "did not finish" in event.text for event in told)
+    assert any(isinstance(event, Notice) and "sent nothing for" in event.text for event in told)
     assert player.summary_requests == 1
     await account_for(home, set(keys_in_files(home)))
 

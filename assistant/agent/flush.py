@@ -19,7 +19,7 @@ from agentscope.tool import ToolChunk, Toolkit
 from assistant.agent.hooks.calls import CallHook
 from assistant.agent.hooks.steps import StepHook
 from assistant.agent.loop import build_agent
-from assistant.agent.summariser import NoCompression, while_heard
+from assistant.agent.summariser import SILENT_SECONDS, NoCompression, while_heard
 from assistant.agent.system_prompt import cap_together
 from assistant.agent.tools.own_tool import error_chunk, own_tool, text_chunk
 from assistant.compaction.summary.quoted_history import split_in_pieces, write_transcript
@@ -45,8 +45,6 @@ FLUSH_NAME = "flush"
 MAX_CALLS_A_PIECE = 3
 NEWEST_MESSAGES = 20
 """Messages still in the context that are shown too, so that what was just decided is understood."""
-SILENT_SECONDS = 300.0
-"""A model that sends nothing for so long is given up; one that is slow is waited for."""
 MAX_CUT_STARTS = 2
 """A flush that was cut off so often is written by code."""
 _FILES_SHARE = 4

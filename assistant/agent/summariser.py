@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,10 +17,11 @@ from assistant.compaction.summary.summary import Ask
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.words import say
 from assistant.errors import ModelError, PalimpsestError
-from assistant.messages.blocks import UserMsg
+from assistant.messages.blocks import Msg, UserMsg, text_of
 
 SUMMARISER_NAME = "reme_compactor"
-ASK_TIMEOUT_SECONDS = 300.0
+SILENT_SECONDS = 600.0
+"""A model that sends nothing for so long is given up; one that is slow is waited for, as a processor alone is."""
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Summariser:
 def make_ask(model: ChatModelBase) -> Ask:
     """A callable (system prompt, user text) → the model's text. Each call makes an agent that lives only for it.
 
-    The callable raises `ModelError` when the model fails or takes longer than `ASK_TIMEOUT_SECONDS`.
+    The callable raises `ModelError` when the model fails or sends nothing for `SILENT_SECONDS`.
     """
 
     async def ask(system: str, user: str) -> str:
@@ -52,44 +53,36 @@ def make_ask(model: ChatModelBase) -> Ask:
             injection_config=InjectionConfig(inject_runtime_state=False),
         )
         try:
-            reply = await within(ASK_TIMEOUT_SECONDS, agent.reply(UserMsg("user", user)))
+            reply = await while_heard(SILENT_SECONDS, agent.reply_stream(UserMsg("user", user), yield_final_msg=True))
         except PalimpsestError:
             raise
         except Exception as error:
             # A client may raise anything; a digest then has to take the place of the summary, or the session ends here.
             log.exception("the compactor model failed")
             raise ModelError(say("agent", "model_failed", reason=plain_reason(error))) from error
-        return reply.get_text_content() or ""
+        return text_of(reply) if isinstance(reply, Msg) else ""
 
     return ask
 
 
-async def within(seconds: float, work: Awaitable[T]) -> T:
-    """The result of `work`; raises `ModelError` when it takes longer.
+async def while_heard(seconds: float, stream: AsyncIterable[T]) -> T | None:
+    """The last of what a stream brings; raises `ModelError` where nothing comes for so long.
 
-    AgentScope swallows the cancellation of a stream and returns what came so far, so the clock is asked afterwards.
+    AgentScope swallows the cancellation of a stream and ends it with what came so far, so the clock is asked each time.
     """
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            result = await work
-    except TimeoutError:
-        raise ModelError(say("agent", "model_too_slow", seconds=seconds)) from None
-    if limit.expired():
-        raise ModelError(say("agent", "model_too_slow", seconds=seconds))
-    return result
-
-
-async def while_heard(seconds: float, stream: AsyncIterable[object]) -> None:
-    """Take all that a stream brings; raises `ModelError` where nothing comes for so long."""
     loop = asyncio.get_running_loop()
+    last: T | None = None
     try:
         async with asyncio.timeout(seconds) as limit:
-            async for _ in stream:
-                limit.reschedule(loop.time() + seconds)
+            async for piece in stream:
+                last = piece
+                if not limit.expired():
+                    limit.reschedule(loop.time() + seconds)
     except TimeoutError:
         raise ModelError(say("agent", "model_silent", seconds=seconds)) from None
     if limit.expired():
         raise ModelError(say("agent", "model_silent", seconds=seconds))
+    return last
 
 
 class NoCompression(MiddlewareBase):
