@@ -15,6 +15,7 @@ import pytest
 from assistant.assembly.home import Store, open_store
 from assistant.cli.main import main
 from assistant.config.settings import Settings, load_settings
+from assistant.memory.forget.forgetter import find_passages
 from assistant.messages.blocks import UserMsg
 from assistant.storage.ownership import HomeOwnership
 
@@ -63,6 +64,47 @@ def test_search_prints_one_object_a_query(store: Store, tmp_path: Path, capsys: 
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert (first["query"], len(first["hits"]), second["query"], len(second["hits"])) == ("green tea", 1, "phone", 1)
     assert set(first["hits"][0]) >= {"path", "first_line", "last_line", "snippet", "relevance", "session_id"}
+
+
+def test_a_search_finds_alone_what_it_finds_among_many_or_says_what_it_did_not_wait_for(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_EMBEDDER", "default")
+    question = "something hot to drink"
+    batch = tmp_path / "queries"
+    batch.write_text(f"phone\n{question}\n", encoding="utf-8")
+    # The first command of a home has no vector yet.
+    assert main(["search", question, "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert main(["search", "--batch", str(batch), "--json"]) == 0
+    among_many = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert [hit["path"] for hit in among_many["hits"]] != []
+    assert alone == among_many or "vectors" in "".join(alone["notices"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sessions"],
+        ["doctor"],
+        ["export", "--all"],
+        ["index"],
+        ["search", "tea"],
+        ["chat", "--once", "hello"],
+        ["undo", "--session", "talk"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_whatever_command_comes_first_finishes_a_forget_that_was_cut_off(
+    store: Store, home: Path, arguments: list[str], capsys: Capture
+) -> None:
+    preview = find_passages(store.places, "555-0142")
+    store.forget_files.begin([item.key for item in preview.items])
+    main(arguments)
+    assert "555-0142" not in capsys.readouterr().out
+    assert not store.workspace.forget_path.exists()
+    left = [path.name for path in home.rglob("*") if path.is_file() and b"555-0142" in path.read_bytes()]
+    assert left == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from assistant.errors import SessionNotFoundError
 from assistant.messages.events import Notice
 from tests.assembly.sample.test_sample import settings_of
 from tests.fakes.home import said_in, say
+from tests.source_files import ROOT
 
 
 async def test_the_sample_is_a_conversation_like_any_other_and_in_no_list(home: Path):
@@ -72,3 +77,20 @@ async def _help(assistant: Assistant, conversation: Conversation) -> str:
     await assistant.submit(conversation, "/help")
     events = [numbered.event async for numbered in conversation.follow_until_idle(start)]
     return "\n".join(event.text for event in events if isinstance(event, Notice))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a program without asking it")
+def test_its_home_goes_with_a_program_that_is_told_to_end(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder), "PALIMPSEST_HOME": str(home), "PALIMPSEST_EMBEDDER": "none"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", "assistant", "show"], env=environment, cwd=ROOT, stdout=subprocess.PIPE
+    )
+    assert program.stdout is not None
+    # What it prints first comes from the home that is open.
+    assert program.stdout.read(1)
+    assert list(folder.glob("palimpsest-*/USER.md")) != []
+    program.send_signal(signal.SIGTERM)
+    program.communicate(timeout=120)
+    assert list(folder.iterdir()) == []
