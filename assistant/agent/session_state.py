@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
@@ -23,6 +24,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.config.clock import Clock
 from assistant.config.prompts import language_of
 from assistant.config.words import Language
+from assistant.errors import SessionNotFoundError
 from assistant.index.left_out import sentence_marks
 from assistant.messages.blocks import (
     BlockKey,
@@ -309,6 +311,13 @@ class SessionState:
         """Give the conversation a title."""
         after = replace(self._current(), title=title)
         self._save(after)
+
+    def put_on_top(self, is_on_top: bool) -> None:
+        """Keep the conversation above the others in the list, or no longer."""
+        # Before anything was said there is no file; the first save has it.
+        with suppress(SessionNotFoundError):
+            self._sessions.put_on_top(self.session_id, is_on_top)
+        self.session = replace(self.session, is_on_top=is_on_top)
 
     def pin(self, keys: Sequence[BlockKey]) -> None:
         """These blocks, and no others, are pinned from now on."""

@@ -32,7 +32,7 @@ _PROGRESS_SECONDS = 1.0
 
 
 def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
-    """List the conversations, or rename, trash or restore one, or empty the trash."""
+    """List the conversations, or rename, pin, trash or restore one, or empty the trash."""
     if options.action == "empty-trash":
         return asyncio.run(_empty_trash(settings, options.yes))
     store = open_store(settings)
@@ -46,6 +46,8 @@ def run_sessions(settings: Settings, options: argparse.Namespace) -> int:
                 if not options.title.strip():
                     raise WrongUseError(say("cli", "title_needed"))
                 store.sessions.rename(options.session, options.title)
+            case "pin" | "unpin":
+                store.sessions.put_on_top(options.session, options.action == "pin")
             case "trash":
                 store.sessions.trash(options.session)
             case _:

@@ -171,8 +171,8 @@ def _add_session_parsers(commands: openclaw.Subparsers, common: argparse.Argumen
     rename = actions.add_parser("rename", parents=[home], help=say("cli", "help_rename"))
     rename.add_argument("session", metavar="ID")
     rename.add_argument("title", metavar="TITLE")
-    for name, help_text in (("trash", say("cli", "help_trash")), ("restore", say("cli", "help_restore"))):
-        action = actions.add_parser(name, parents=[home], help=help_text)
+    for name in ("pin", "unpin", "trash", "restore"):
+        action = actions.add_parser(name, parents=[home], help=say("cli", f"help_{name}"))
         action.add_argument("session", metavar="ID")
     empty = actions.add_parser("empty-trash", parents=[home], help=say("cli", "help_empty_trash"))
     empty.add_argument("--yes", action="store_true", help=say("cli", "help_yes"))

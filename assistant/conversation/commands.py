@@ -201,6 +201,14 @@ async def _pin(call: Call) -> Conversation:
     raise PalimpsestError(say("commands", "nothing_to_pin"))
 
 
+async def _top(call: Call) -> Conversation:
+    """Keeps the conversation above the others in the list, or no longer."""
+    is_on_top = not call.conversation.is_on_top
+    call.conversation.put_on_top(is_on_top)
+    call.conversation.emit(Notice(say("commands", "on_top" if is_on_top else "not_on_top"), "info"))
+    return call.conversation
+
+
 async def _remember(call: Call) -> Conversation:
     if not call.argument:
         raise PalimpsestError(say("commands", "remember_how"))
@@ -372,6 +380,7 @@ _RUN: Mapping[str, Callable[[Call], Awaitable[Conversation]]] = {
     "history": _history,
     "context": _context,
     "pin": _pin,
+    "top": _top,
     "remember": _remember,
     "pending": _pending,
     "consolidate": _consolidate,

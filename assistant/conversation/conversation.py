@@ -273,6 +273,15 @@ class Conversation:
         """Give the conversation a title."""
         self._state.rename(title)
 
+    @property
+    def is_on_top(self) -> bool:
+        """True where the person keeps it above the others in the list."""
+        return self._state.session.is_on_top
+
+    def put_on_top(self, is_on_top: bool) -> None:
+        """Keep the conversation above the others in the list, or no longer."""
+        self._state.put_on_top(is_on_top)
+
     def pin(self, key: BlockKey) -> None:
         """Keep a block verbatim in every context; raises `CompactionError` when pins would take too much."""
         self._window.pin(key)

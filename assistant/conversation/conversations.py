@@ -81,6 +81,14 @@ class Conversations:
         with self._sessions.open_lock(session_id):
             self._sessions.rename(session_id, title)
 
+    def put_on_top(self, session_id: str, is_on_top: bool) -> None:
+        """Keep a conversation above the others, or no longer; raises what `rename` raises."""
+        if conversation := self._open.get(session_id):
+            conversation.put_on_top(is_on_top)
+            return
+        with self._sessions.open_lock(session_id):
+            self._sessions.put_on_top(session_id, is_on_top)
+
     def reopen(self, model_line: str) -> None:
         """Take conversations again after `close`, with another model."""
         self.model_line = model_line

@@ -36,6 +36,7 @@ ChatAction = Literal[
     "open-settings",
     "open-trash",
     "pin",
+    "pin-session",
     "recall",
     "reconnect",
     "refuse-recall",
@@ -55,6 +56,7 @@ ChatAction = Literal[
     "undo",
     "undo-change",
     "unpin",
+    "unpin-session",
 ]
 """Actions of the conversation's side of the page."""
 
@@ -90,8 +92,10 @@ ScriptAction = Literal[
     "search",
     "session-link",
     "session-cancel",
+    "session-pin",
     "session-rename",
     "session-trash",
+    "session-unpin",
     "show-context",
     "toggle-left",
     "toggle-right",

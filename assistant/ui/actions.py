@@ -67,6 +67,8 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "open-session": card_actions.open_conversation,
     "open-message": card_actions.open_conversation,
     "rename-session": listing(sessions_panel.rename),
+    "pin-session": listing(sessions_panel.pin),
+    "unpin-session": listing(sessions_panel.unpin),
     "trash-session": listing(sessions_panel.move_to_trash),
     "restore-session": listing(sessions_panel.restore),
     "open-trash": listing(sessions_panel.open_trash),

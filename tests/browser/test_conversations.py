@@ -195,6 +195,20 @@ def test_the_link_of_a_conversation_is_copied(chat: Chat, behind: Behind) -> Non
     assert chat.page.evaluate("navigator.clipboard.readText()") == f"{chat.address}?c=turin"
 
 
+def test_a_pinned_conversation_stands_above_the_days_until_it_is_unpinned(chat: Chat, behind: Behind) -> None:
+    behind.write_past("pisa", "Pisa", 1)
+    behind.write_past("siena", "Siena", 1)
+    chat.open("c=siena")
+    first_heading = chat.page.locator("#sessions .p-heading").first
+    row_of(chat, "Pisa").get_by_role("button", name="Pin to top").click()
+    expect(first_heading).to_have_text("Pinned")
+    expect(titles(chat).first).to_have_text("Pisa")
+    chat.open("c=siena")
+    expect(titles(chat).first).to_have_text("Pisa")
+    row_of(chat, "Pisa").get_by_role("button", name="Unpin").click()
+    expect(first_heading).not_to_have_text("Pinned")
+
+
 def titles(chat: Chat) -> Locator:
     """The titles in the list."""
     return chat.page.locator("#sessions .p-session-title")

@@ -230,6 +230,10 @@ def test_conversations_are_renamed_trashed_restored_and_deleted_for_good(
 
     assert main(["sessions", "rename", "talk", "Tea  plans"]) == 0
     assert listed() == ["Tea plans"]
+    assert main(["sessions", "pin", "talk"]) == 0
+    assert [one.is_on_top for one in store.sessions.list()] == [True]
+    assert main(["sessions", "unpin", "talk"]) == 0
+    assert [one.is_on_top for one in store.sessions.list()] == [False]
     assert main(["sessions", "trash", "talk"]) == 0
     assert (listed(), listed("--trash")) == ([], ["Tea plans"])
     assert main(["sessions", "restore", "talk", "--home", str(home)]) == 0
@@ -246,7 +250,9 @@ def test_conversations_are_renamed_trashed_restored_and_deleted_for_good(
     assert capsys.readouterr().out == "The trash is empty.\n"
 
 
-@pytest.mark.parametrize("arguments", [["rename", "none", "Tea"], ["trash", "none"], ["restore", "talk"]])
+@pytest.mark.parametrize(
+    "arguments", [["rename", "none", "Tea"], ["pin", "none"], ["trash", "none"], ["restore", "talk"]]
+)
 def test_a_conversation_that_is_not_there_is_named(store: Store, arguments: list[str], capsys: Capture) -> None:
     assert main(["sessions", *arguments]) == 1
     assert capsys.readouterr().err.startswith("palimpsest: ")

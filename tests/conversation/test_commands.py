@@ -74,6 +74,19 @@ async def test_a_title_is_saved_and_the_conversation_found_by_it(home: Path) -> 
     assert third is first
 
 
+async def test_a_conversation_is_put_on_top_and_back_also_before_anything_was_said(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
+        conversation = assistant.conversations.create()
+        on = notices(await say(assistant, conversation, "/top"))
+        await say(assistant, conversation, "Hi")
+        listed = [one.is_on_top for one in assistant.conversations.summaries()]
+        off = notices(await say(assistant, conversation, "/top"))
+
+    assert (on, listed) == (["This conversation stays at the top of the list."], [True])
+    assert off == ["This conversation is back among the others."]
+    assert [one.is_on_top for one in assistant.conversations.summaries()] == [False]
+
+
 async def test_history_and_context_show_what_was_said(home: Path) -> None:
     async with scripted_assistant(home, ScriptedModel([[text("Hello.")]])) as assistant:
         conversation = assistant.conversations.create()

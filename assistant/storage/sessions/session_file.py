@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Session:
     agent_state: dict[str, object] = field(default_factory=dict[str, object])
     pins: tuple[BlockKey, ...] = ()
     updated_at: str = ""
+    is_on_top: bool = False
 
 
 class _SessionFile(BaseModel):
@@ -51,12 +53,15 @@ class _SessionFile(BaseModel):
     session_id: str
     title: str = ""
     updated_at: str = ""
+    is_on_top: bool = False
     content: list[tuple[Msg, list[str]]]
     summary: str = Field("", alias="_compressed_summary")
     compaction_id: str | None = None
     pins: tuple[BlockKey, ...] = ()
     agent_state: dict[str, object] = Field(default_factory=dict)
 
+
+_HEAD = ("version", "user_id", "session_id", "title", "updated_at", "is_on_top")
 
 _KEYS: TypeAdapter[tuple[BlockKey, ...]] = TypeAdapter(tuple[BlockKey, ...])
 
@@ -69,6 +74,7 @@ def session_bytes(session: Session) -> bytes:
         "session_id": session.session_id,
         "title": session.title,
         "updated_at": session.updated_at,
+        "is_on_top": session.is_on_top,
         "content": [[message.model_dump(mode="json", fallback=str), []] for message in session.messages],
         "_compressed_summary": session.summary,
         "compaction_id": session.compaction_id,
@@ -102,14 +108,19 @@ def session_of_bytes(content: bytes) -> Session | None:
         agent_state=stored.agent_state,
         pins=stored.pins,
         updated_at=stored.updated_at,
+        is_on_top=stored.is_on_top,
     )
 
 
-def retitled(content: bytes, title: str) -> bytes:
-    """The content of a session file with another title and nothing else changed."""
+def with_head(content: bytes, changed: Mapping[str, object]) -> bytes:
+    """The content of a session file with these values of its head and nothing else changed."""
     values = parse_json(content)
     assert is_object(values)
-    return encode(json.dumps(values | {"title": title}, ensure_ascii=False, separators=(",", ":")))
+    # A value that an older program did not write has to stand before the messages as well.
+    messages = values.pop("content")
+    head = {name: values.pop(name) for name in list(values) if name in _HEAD}
+    ordered = {**head, **changed, "content": messages, **values}
+    return encode(json.dumps(ordered, ensure_ascii=False, separators=(",", ":")))
 
 
 def file_names(user_id: str, session_id: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ class SessionHead:
     session_id: str
     title: str
     updated_at: str
+    is_on_top: bool = False
 
     @property
     def is_newer(self) -> bool:
@@ -34,13 +35,17 @@ class SessionHead:
 
 
 class SessionSummary(NamedTuple):
-    """One line of the list; `has_file` is False when only the journal knows the conversation."""
+    """One line of the list; `has_file` is False when only the journal knows the conversation.
+
+    `is_on_top` where the person keeps it above the others.
+    """
 
     session_id: str
     user_id: str
     title: str
     updated_at: str
     has_file: bool
+    is_on_top: bool = False
 
 
 def read_head(path: Path) -> SessionHead | None:
@@ -60,6 +65,7 @@ def read_head(path: Path) -> SessionHead | None:
     return SessionHead(
         version=values["version"],
         **{name: text if isinstance(text, str) else "" for name, text in texts.items()},
+        is_on_top=values.get("is_on_top") is True,
     )
 
 
@@ -68,6 +74,7 @@ def newest_first(heads: Iterable[SessionHead]) -> dict[str, SessionSummary]:
     lines: dict[str, SessionSummary] = {}
     for head in sorted(heads, key=lambda head: instant(head.updated_at), reverse=True):
         if head.session_id not in lines:
-            line = SessionSummary(head.session_id, head.user_id, head.title, head.updated_at, has_file=True)
-            lines[head.session_id] = line
+            lines[head.session_id] = SessionSummary(
+                head.session_id, head.user_id, head.title, head.updated_at, has_file=True, is_on_top=head.is_on_top
+            )
     return lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,10 +34,10 @@ from assistant.storage.sessions.session_file import (
     file_names,
     lock_name,
     read_session,
-    retitled,
     session_bytes,
     title_from,
     title_of_messages,
+    with_head,
 )
 from assistant.storage.sessions.session_head import SESSION_VERSION, SessionHead, SessionSummary, newest_first
 from assistant.storage.sessions.stream_draft import StreamDraft
@@ -166,15 +166,13 @@ class Sessions:
         """Give the conversation another title; a running one keeps it with its next save."""
         title = title_from(title, self._known)
         with self._guard:
-            path = self._find(session_id)
-            self._refuse_newer(path)
-            if path is None or read_session(path) is None:
-                session = self.load(session_id)
-                session.title = title
-                self.save(session)
-            else:
-                replace_file(path, retitled(path.read_bytes(), title))
+            self._change_head(session_id, {"title": title})
             self._renamed[session_id] = title
+
+    def put_on_top(self, session_id: str, is_on_top: bool) -> None:
+        """Keep the conversation above the others in the list, or no longer; its time stays as it is."""
+        with self._guard:
+            self._change_head(session_id, {"is_on_top": is_on_top})
 
     def trash(self, session_id: str) -> None:
         """Delete the conversation: from the `deleted` row on it is gone, and its file waits in the trash."""
@@ -273,6 +271,14 @@ class Sessions:
         """What was taken out of the files goes out of the store too."""
         self._heads.keep()
         self._trashed.keep()
+
+    def _change_head(self, session_id: str, changed: Mapping[str, object]) -> None:
+        path = self._find(session_id)
+        self._refuse_newer(path)
+        if path is None or read_session(path) is None:
+            self.save(replace(self.load(session_id), **changed))
+        else:
+            replace_file(path, with_head(path.read_bytes(), changed))
 
     def _find(self, session_id: str) -> Path | None:
         """The file that says inside that it is this session's; the newest when a copy lies beside it."""

@@ -163,6 +163,11 @@
       if (event.key === "Enter" && !event.isComposing) sessionEdit["session-rename"]();
     });
   };
+  const withEdited = (act) => {
+    const { id } = edited ?? {};
+    endEdit();
+    if (id) act(id);
+  };
   const sessionEdit = {
     "edit-session": (target) => {
       const isOpen = edited?.id === target;
@@ -184,11 +189,9 @@
       endEdit();
       if (id && title) send("rename-session", `${id} ${title}`);
     },
-    "session-trash": () => {
-      const { id } = edited ?? {};
-      endEdit();
-      if (id) send("trash-session", id);
-    },
+    "session-trash": () => withEdited((id) => send("trash-session", id)),
+    "session-pin": () => withEdited((id) => send("pin-session", id)),
+    "session-unpin": () => withEdited((id) => send("unpin-session", id)),
   };
 
   /* The list of conversations: what is typed into its filter is asked for once it rests, and the last words count. */

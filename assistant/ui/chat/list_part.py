@@ -42,9 +42,15 @@ def named(words: str) -> ListPart:
     return ListPart(words=" ".join(words[:WORDS_CHARS].split()))
 
 
+def on_top_and_rest(sessions: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[SessionSummary]]:
+    """The conversations that stand above the others, and the others; no part is without the first."""
+    top = [session for session in sessions if session.is_on_top]
+    return top, [session for session in sessions if not session.is_on_top] if top else list(sessions)
+
+
 def from_month(month: str, sessions: Sequence[SessionSummary]) -> ListPart:
     """The conversations of a month (`2026-05`), and older ones after them; the newest where none is of that month."""
-    months = [session.updated_at[:MONTH_CHARS] for session in sessions]
+    months = [session.updated_at[:MONTH_CHARS] for session in on_top_and_rest(sessions)[1]]
     return ListPart(start=months.index(month)) if month in months else ListPart()
 
 

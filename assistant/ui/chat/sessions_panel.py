@@ -14,7 +14,7 @@ from assistant.config.words import say
 from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import action, card
 from assistant.ui.chat.list_marks import ListMark, MarkState
-from assistant.ui.chat.list_part import MONTH_CHARS, STEP, ListPart, with_words
+from assistant.ui.chat.list_part import MONTH_CHARS, STEP, ListPart, on_top_and_rest, with_words
 from assistant.ui.safe_text import one_line
 from assistant.ui.times import day_label, list_time, month_text, parse_time
 
@@ -48,6 +48,7 @@ class _Item:
     is_selected: bool
     target: str = ""
     state: MarkState | None = None
+    is_on_top: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,13 @@ class ListedSessions:
 
     def html(self, part: ListPart) -> Markup:
         """One part; it also says to the page which conversation is open, so that a reload finds it again."""
-        found = with_words(self.sessions, part.words)
+        top, found = on_top_and_rest(with_words(self.sessions, part.words))
         # What went to the trash meanwhile must not leave an empty part.
         start = part.start if part.start < len(found) else 0
         drawn = found[start : start + part.count]
         return card(
             "sessions",
-            groups=[*self._open_elsewhere(part, drawn), *self._grouped(drawn)],
+            groups=[*self._on_top(top), *self._open_elsewhere(part, [*top, *drawn]), *self._grouped(drawn)],
             selected=None if self.selected is None else action("at", self.selected).rpartition("--")[2],
             years=_years(self.sessions) if len(self.sessions) > STEP else [],
             words=part.words,
@@ -101,6 +102,9 @@ class ListedSessions:
             older=len(found) - start - len(drawn),
             trashed=self.trashed_count,
         )
+
+    def _on_top(self, top: Sequence[SessionSummary]) -> list[_Group]:
+        return [_Group(say("page", "on_top"), [self._item(one) for one in top])] if top else []
 
     def _open_elsewhere(self, part: ListPart, drawn: Sequence[SessionSummary]) -> list[_Group]:
         """The open conversation, where it stands in another part; a filter shows nothing but what it finds."""
@@ -120,7 +124,8 @@ class ListedSessions:
 
     def _item(self, session: SessionSummary) -> _Item:
         state = next((mark.state for mark in self.marks if mark.session_id == session.session_id), None)
-        return replace(_item(session, self.now, session.session_id == self.selected), state=state)
+        item = _item(session, self.now, session.session_id == self.selected)
+        return replace(item, state=state, is_on_top=session.is_on_top)
 
 
 def _years(sessions: Sequence[SessionSummary]) -> list[_Year]:
@@ -165,6 +170,18 @@ async def rename(assistant: Assistant, target: str) -> SessionsChange:
     session_id, _, title = target.partition(" ")
     if title.strip():
         assistant.conversations.rename(session_id, title)
+    return SessionsChange()
+
+
+async def pin(assistant: Assistant, target: str) -> SessionsChange:
+    """Keep a conversation above the others."""
+    assistant.conversations.put_on_top(target, True)
+    return SessionsChange()
+
+
+async def unpin(assistant: Assistant, target: str) -> SessionsChange:
+    """Keep a conversation above the others no longer."""
+    assistant.conversations.put_on_top(target, False)
     return SessionsChange()
 
 

@@ -31,6 +31,7 @@ from assistant.messages.blocks import (
 )
 from assistant.storage.journal.journal import Journal, artifact_ids_of
 from assistant.storage.journal.rows import BlockRow, DroppedRow, Row
+from assistant.storage.sessions.early_list import listed_by_files
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.sessions.session_head import SessionSummary
 from assistant.storage.sessions.sessions import Sessions
@@ -111,6 +112,7 @@ def test_the_file_says_what_the_design_says(home: Home) -> None:
         "session_id",
         "title",
         "updated_at",
+        "is_on_top",
         "content",
         "_compressed_summary",
         "compaction_id",
@@ -338,6 +340,31 @@ def test_a_renamed_conversation_keeps_its_name_when_the_running_one_saves(home: 
     home.sessions.save(session)
     assert home.sessions.list()[0].title == "Tea plans"
     assert Home(home.workspace.root).sessions.load("s").title == "Tea plans"
+
+
+def test_a_conversation_put_on_top_stays_there_after_a_start_and_keeps_its_time(home: Home) -> None:
+    home.journalled(session_of(1))
+    before = home.sessions.load("s")
+    home.sessions.put_on_top("s", True)
+    on_top = SessionSummary("s", "owner", "question 1", AT, has_file=True, is_on_top=True)
+    assert home.sessions.list() == [on_top]
+    assert listed_by_files(home.workspace.root) == [on_top]
+    assert home.sessions.load("s") == replace(before, is_on_top=True)
+    home.sessions.save(replace(home.sessions.load("s"), messages=turns(2)))
+    assert [one.is_on_top for one in home.sessions.list()] == [True]
+    home.sessions.put_on_top("s", False)
+    assert [one.is_on_top for one in home.sessions.list()] == [False]
+
+
+def test_a_file_of_an_older_program_is_put_on_top_in_its_head(home: Home) -> None:
+    home.journalled(session_of(200))
+    values = json.loads(home.path().read_bytes())
+    del values["is_on_top"]
+    home.path().write_text(json.dumps(values, separators=(",", ":")), "utf-8")
+    assert [one.is_on_top for one in home.sessions.list()] == [False]
+    home.sessions.put_on_top("s", True)
+    assert home.path().read_bytes().index(b'"is_on_top":true') < home.path().read_bytes().index(b'"content"')
+    assert [one.is_on_top for one in home.sessions.list()] == [True]
 
 
 def test_a_conversation_without_a_file_can_be_renamed(home: Home) -> None:

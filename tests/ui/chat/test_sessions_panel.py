@@ -116,7 +116,7 @@ async def test_a_hit_in_the_trash_offers_to_restore_and_open_its_message(control
     assert "Question 1" in str(found)
 
 
-@pytest.mark.parametrize("name", ["rename-session", "trash-session", "restore-session"])
+@pytest.mark.parametrize("name", ["rename-session", "pin-session", "unpin-session", "trash-session", "restore-session"])
 async def test_an_unknown_conversation_is_refused(controller: ChatController, name: str) -> None:
     with pytest.raises(SessionNotFoundError):
         await last(act_in_chat(controller, name, "none x", Tab("s1"), "tab"))
@@ -213,6 +213,25 @@ def test_the_filter_finds_in_all_titles_by_every_word_in_any_case() -> None:
 def test_the_filter_takes_words_as_people_and_systems_write_them(title: str, words: str) -> None:
     found, other = [SessionSummary(one, "owner", one, "2026-01-01", has_file=True) for one in (title, "Talk")]
     assert with_words([found, other], words) == [found]
+
+
+def test_what_is_on_top_stands_above_the_days_in_every_part() -> None:
+    sessions = [one._replace(is_on_top=one.session_id in ("c60", "c100")) for one in of_many_months(120)]
+    listed = ListedSessions(sessions, "c0", NOW)
+    assert headings(str(listed))[:2] == ["Pinned", "Today"]
+    assert drawn(str(listed)) == ["Talk 60", "Talk 100", *talks(0, 50)]
+    assert "Older (68)" in str(listed)
+    later = listed.html(from_month("2025-05", sessions))
+    assert headings(later)[:3] == ["Pinned", "Open now", "May 2025"]
+    assert drawn(listed.html(named("60"))) == ["Talk 60"]
+
+
+async def test_a_conversation_goes_on_top_and_back_from_its_menu(controller: ChatController) -> None:
+    shown = await last(act_in_chat(controller, "pin-session", "trip", Tab("s1"), "tab"))
+    assert drawn(str(shown["sessions"])) == ["Lisbon trip", "Dentist"]
+    assert headings(str(shown["sessions"])) == ["Pinned", "Today"]
+    shown = await last(act_in_chat(controller, "unpin-session", "trip", Tab("s1"), "tab"))
+    assert headings(str(shown["sessions"])) == ["Today"]
 
 
 def test_a_part_that_the_list_does_not_reach_any_more_begins_at_the_newest() -> None:
