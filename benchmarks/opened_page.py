@@ -41,10 +41,15 @@ class OpenedPage:
     resident_mib: float
 
 
+def installed_environment() -> dict[str, str]:
+    """The environment of this process, without the switch by which Python would compile the program at every start."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def opened_page(home: Path) -> OpenedPage:
     """Open the page of a home and ask one thing."""
     environment = {
-        **os.environ,
+        **installed_environment(),
         "PALIMPSEST_HOME": str(home),
         "PALIMPSEST_PROVIDER": "offline",
         "PALIMPSEST_PORT": str(free_port()),

@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.figures import Figure, report
-from benchmarks.opened_page import ROOT, OpenedPage, opened_page
+from benchmarks.opened_page import ROOT, OpenedPage, installed_environment, opened_page
 
 PAGE_GOAL_SECONDS = 2.5
 ANSWER_GOAL_SECONDS = 5.0
@@ -111,17 +112,17 @@ def _best_page(homes: Sequence[Path]) -> OpenedPage:
 
 
 def _command_seconds(home: Path, *arguments: str) -> float:
-    environment = {**os.environ, "PALIMPSEST_HOME": str(home), "PALIMPSEST_PROVIDER": "offline"}
+    environment = {"PALIMPSEST_HOME": str(home), "PALIMPSEST_PROVIDER": "offline"}
     return _child_cpu_seconds("-m", "assistant", *arguments, environment=environment)
 
 
-def _child_cpu_seconds(*arguments: str, environment: dict[str, str] | None = None) -> float:
-    """CPU seconds of a new interpreter with these arguments."""
+def _child_cpu_seconds(*arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> float:
+    """CPU seconds of a new interpreter with these arguments and these additions to the environment."""
     before = os.times()
     subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env=environment,
+        env=installed_environment() | dict(environment),
         check=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
