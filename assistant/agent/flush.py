@@ -7,7 +7,7 @@ the flush runs beside the conversation, and never delays or breaks it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -62,6 +62,12 @@ class FlushModel:
     model: ChatModelBase
     window_tokens: int
     counter: TokenCounter
+    shares_machine: bool = False
+    """True for a model on this machine, where a person who asks something would wait for the flush."""
+
+
+FlushModelOf = Callable[[str], Awaitable[FlushModel | None]]
+"""The model that may read a conversation, by its id; None where no fit one may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +96,19 @@ class _Filing:
 
 
 class Flusher:
-    """Flushes conversations of one home. `model` is None where no fit model is set: then code writes the note."""
+    """Flushes conversations of one home, each by its own model; where it has no fit one, code writes the note."""
 
     def __init__(
         self,
-        model: FlushModel | None,
+        model_of: FlushModelOf,
         admission: Admission,
         journal: Journal,
         workspace: Workspace,
         language: Callable[[], Language],
         now: Callable[[], datetime],
     ) -> None:
-        self._model = model
+        self.model_of = model_of
+        """The model of a conversation, by its id."""
         self._admission = admission
         self._notes = admission.notes
         self._journal = journal
@@ -120,10 +127,12 @@ class Flusher:
         try:
             if not stretch.keys:
                 state = "nothing"
-            elif self._model is None or by_code or stretch.cut_starts >= MAX_CUT_STARTS:
+            elif by_code or stretch.cut_starts >= MAX_CUT_STARTS:
                 self._note_by_code(stretch)
+            elif model := await self.model_of(stretch.session_id):
+                await self._ask_model(model, stretch)
             else:
-                await self._ask_model(self._model, stretch)
+                self._note_by_code(stretch)
             if state == "done" and not self._notes.log.added_lines(stretch.flush_id):
                 state = "nothing"
         except Exception:
@@ -134,9 +143,9 @@ class Flusher:
         self._journal_row(FlushRow(stretch.session_id, stretch.flush_id, state, self._at()))
         return state
 
-    def begin(self, stretch: Unwritten) -> None:
+    async def begin(self, stretch: Unwritten) -> None:
         """The journal says that a model begins to write the stretch down, so that it is known how often it was cut."""
-        if self._model is not None:
+        if await self.model_of(stretch.session_id) is not None:
             self._journal_row(FlushStartRow(stretch.session_id, stretch.flush_id, self._at()))
 
     def begin_left(self, session_id: str, compaction_id: str | None) -> Unwritten | None:

@@ -22,8 +22,8 @@ HoldSession = Callable[[str], AbstractContextManager[None]]
 class FlushTasks:
     """Runs one flush at a time, oldest first, so that two never write the same fact at once."""
 
-    def __init__(self, flusher: Flusher, emit: EmitFlush, hold: HoldSession, gate: TurnGate | None = None) -> None:
-        """`hold` keeps other processes from the same flush. With a `gate` a flush runs only while no turn does."""
+    def __init__(self, flusher: Flusher, emit: EmitFlush, hold: HoldSession, gate: TurnGate) -> None:
+        """`hold` keeps other processes from the same flush; by `gate` one on this machine waits until no turn runs."""
         self._flusher = flusher
         self._emit = emit
         self._hold = hold
@@ -99,7 +99,7 @@ class FlushTasks:
                 with self._hold(f"{stretch.session_id}.flush"):
                     if self._flusher.has_ended(stretch):
                         return
-                    self._flusher.begin(stretch)
+                    await self._flusher.begin(stretch)
                     state = await self._run(stretch)
             except SessionInUseError:
                 # Another process writes it down.
@@ -108,7 +108,8 @@ class FlushTasks:
         self._tell(stretch, state)
 
     async def _run(self, stretch: Unwritten) -> FlushState:
-        if self._gate is None:
+        model = await self._flusher.model_of(stretch.session_id)
+        if model is None or not model.shares_machine:
             return await self._flusher.flush(stretch)
         while True:
             await self._gate.until_idle()

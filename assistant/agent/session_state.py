@@ -174,6 +174,18 @@ class SessionState:
         self.agent_state.middle_context[_ALLOWED_KEY] = _ALLOWED.dump_python(tuple(allowances), mode="json")
         self._save(self._current())
 
+    @property
+    def profile(self) -> str:
+        """The profile that is to answer; empty: what the settings say."""
+        return self.session.profile
+
+    def choose_profile(self, name: str) -> None:
+        """This profile is to answer from now on; where nothing was said yet, that is written with the first word."""
+        after = replace(self._current(), profile=name)
+        if self.context or self.session.summary:
+            self._save(after)
+        self.session = after
+
     def now(self) -> datetime:
         """The time now where the person is."""
         return self._clock.now()

@@ -19,11 +19,14 @@ from assistant.agent.summariser import make_ask
 from assistant.agent.tools.mcp_file import NO_SERVERS, read_servers
 from assistant.agent.tools.mcp_servers import McpServers, open_servers
 from assistant.agent.tools.tool_backend import shell_environment
-from assistant.assembly.conversation_factory import ConversationFactory, Models
+from assistant.assembly.answering_models import Models
+from assistant.assembly.conversation_factory import ConversationFactory
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
 from assistant.assembly.own_settings import OwnSettings
+from assistant.assembly.profile_models import ProfileModels
 from assistant.compaction.policy import CompactionPolicy
 from assistant.compaction.record import CompactionRecord
+from assistant.config.profiles import Profile, Profiles, is_main, no_profile
 from assistant.config.prompts import language_of
 from assistant.config.settings import Settings, load_settings, variables_of
 from assistant.config.words import Language, say, speak
@@ -47,9 +50,16 @@ from assistant.memory.tidy import (
 from assistant.memory.waiting import WaitingLine
 from assistant.messages.events import FlushFinished, Notice
 from assistant.messages.tokens import TokenCounter
-from assistant.models.chat_model import ChatModel, connect_compactor, connect_model, connect_or_stand_in
+from assistant.models.chat_model import (
+    ChatModel,
+    connect_available,
+    connect_compactor,
+    connect_model,
+    connect_or_stand_in,
+)
 from assistant.models.connection_report import ConnectionReport
 from assistant.models.connection_test import test_connection
+from assistant.models.profile_settings import settings_with
 from assistant.storage.refused_parts import KEPT_DAYS, KEPT_DAYS_ON_THIS_MACHINE, RefusedParts
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.text_files import read_any_text
@@ -88,15 +98,17 @@ class Assistant:
         self.own_settings = OwnSettings(home.settings.home, is_owner=read_settings is None and home.is_owned)
         """What the owner sets from the page."""
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
-        models = self._with_hidden_keys(model, compactor)
+        models = self._with_hidden_keys(home.settings, model, compactor)
+        profiles_path = home.store.workspace.profiles_path if self.own_settings.is_owner else None
+        profiles = ProfileModels(profiles_path, self._connect_profile)
         servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
         servers.on_notice.append(self._emit_server_notice)
-        self._factory = ConversationFactory(home.settings, models, home.store, home.index, servers, self._flush_later)
+        self._factory = ConversationFactory(models, profiles, home.store, home.index, servers, self._flush_later)
         self.flushes = self._make_flushes()
         self.commands: dict[str, Command] = {**COMMANDS}
         """The slash commands by name; a program may add its own."""
         self._guests: dict[str, Assistant] = {}
-        self.conversations = Conversations(home.store.sessions, self._open_conversation, model.who_answers)
+        self.conversations = Conversations(home.store.sessions, self._open_conversation, lambda: self.profiles.default)
         self.left = LeftConversations(
             self.conversations, home.store.sessions, home.store.journal, self._flush_left, home.store.clock.now
         )
@@ -122,6 +134,19 @@ class Assistant:
         return self._factory.models.counter
 
     @property
+    def profiles(self) -> Profiles:
+        """Who else can answer in a conversation."""
+        return self._factory.profiles.profiles
+
+    async def connect_profile(self, name: str) -> ChatModel:
+        """The model of a profile; raises `ModelError` or `SettingsError` where it cannot be had now, or is none."""
+        if is_main(name):
+            return self.model
+        if profile := self.profiles.named(name):
+            return (await self._factory.profiles.of(profile)).answering
+        raise no_profile(name, self.profiles)
+
+    @property
     def is_recall_on(self) -> bool:
         """The person's switch of the search before each turn."""
         return self._factory.recall_switch.is_on
@@ -144,17 +169,17 @@ class Assistant:
     @property
     def policy(self) -> CompactionPolicy:
         """The compaction numbers of a new conversation."""
-        return self._factory.policy
+        return self._factory.models.policy
 
     @property
     def has_file_tools(self) -> bool:
         """True where conversations get shell and file tools."""
-        return self._factory.has_file_tools
+        return self._factory.models.has_file_tools
 
     @property
     def can_recall(self) -> bool:
         """True where memory can be searched before each turn."""
-        return self._factory.can_recall
+        return self._factory.models.can_recall
 
     def owner_of(self, session_id: str) -> Assistant:
         """The assistant in whose home a conversation is: that of a guest for a guest, else this one."""
@@ -214,16 +239,14 @@ class Assistant:
                 self.store.refused_parts.forget(found.title)
         _leave_out_refused(self.store.refused_parts, model, compactor)
         await self.close()
-        self._factory.use(settings, self._with_hidden_keys(model, compactor))
+        self._factory.models = self._with_hidden_keys(settings, model, compactor)
         self.flushes = self._make_flushes()
-        self.conversations.reopen(model.who_answers)
 
     def _say_why(self, reason: str) -> None:
         """The model is still away, for this reason now."""
         models = self._factory.models
         if reason != models.answering.how:
-            self._factory.use(self.settings, replace(models, answering=replace(models.answering, how=reason)))
-            self.conversations.model_line = self.model.who_answers
+            self._factory.models = replace(models, answering=replace(models.answering, how=reason))
 
     async def test_connection(self) -> ConnectionReport:
         """One short reply and one tool call of the model in use."""
@@ -288,9 +311,8 @@ class Assistant:
         await self.left.close()
         await self.conversations.close()
         await self.flushes.close()
-        await self.model.close()
-        if (compactor := self._factory.models.compacting) is not None:
-            await compactor.close()
+        await self._factory.models.close()
+        await self._factory.profiles.close()
 
     async def _end_all(self) -> None:
         """No turn and no flush runs on return: what they were given must not be written after it was forgotten.
@@ -311,9 +333,8 @@ class Assistant:
         await self.flushes.cut_of(session_ids)
 
     def _make_flusher(self) -> Flusher:
-        fit = self._factory.models.compacting if self.settings.may_write_memory else None
         return Flusher(
-            model=FlushModel(fit.model, fit.window_tokens, self.counter) if fit else None,
+            model_of=self._flush_model,
             admission=self.store.admission,
             journal=self.store.journal,
             workspace=self.workspace,
@@ -321,18 +342,45 @@ class Assistant:
             now=self.store.clock.now,
         )
 
-    def _with_hidden_keys(self, model: ChatModel, compactor: ChatModel | None) -> Models:
+    async def _flush_model(self, session_id: str) -> FlushModel | None:
+        """Who writes down what was said in a conversation: nobody else than who answered in it."""
+        if not self.settings.may_write_memory:
+            return None
+        models = await self._models_of(session_id)
+        fit = models.compacting if models else None
+        if models is None or fit is None:
+            return None
+        return FlushModel(fit.model, fit.window_tokens, models.counter, fit.is_local and fit.is_language_model)
+
+    async def _models_of(self, session_id: str) -> Models | None:
+        """What answers in a conversation; None where that cannot be had now."""
+        opened = self.conversations.opened(session_id)
+        name = opened.profile if opened else self.store.sessions.profile_of(session_id)
+        if not (profile := self.profiles.named(name)):
+            return self._factory.models
+        try:
+            return await self._factory.profiles.of(profile)
+        except (ModelError, SettingsError) as error:
+            log.warning("the profile %s cannot be had: %s", profile.name, error)
+            return None
+
+    async def _connect_profile(self, profile: Profile) -> Models:
+        settings = settings_with(self.settings, profile)
+        model = await connect_available(settings, self.own_settings.places)
+        compactor = await connect_compactor(settings, model)
+        _leave_out_refused(self.store.refused_parts, model, compactor)
+        return self._with_hidden_keys(settings, model, compactor)
+
+    def _with_hidden_keys(self, settings: Settings, model: ChatModel, compactor: ChatModel | None) -> Models:
         for one in filter(None, (model, compactor)):
             one.hide(self.store.known.mask_bytes)
         factors = self.store.token_factors
         counter = TokenCounter(model.vocabulary, factors.of(model.title), partial(factors.keep, model.title))
-        return Models(model, compactor, counter)
+        return Models(settings, model, compactor, counter)
 
     def _make_flushes(self) -> FlushTasks:
-        fit = self._factory.models.compacting
-        # A server on this machine answers one request at a time: the person would wait for the flush.
-        gate = self._factory.gate if fit and fit.is_local and fit.is_language_model else None
-        return FlushTasks(self._make_flusher(), self._emit_flush, self.store.sessions.open_lock, gate)
+        flusher, hold = self._make_flusher(), self.store.sessions.open_lock
+        return FlushTasks(flusher, self._emit_flush, hold, self._factory.gate)
 
     def _flush_later(self, compaction: CompactionRecord) -> None:
         self.flushes.resume(compaction.session_id, compaction.compaction_id)

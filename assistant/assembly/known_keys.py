@@ -30,7 +30,7 @@ class KeySource:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        env_name, mcp_name = SECRET_FILES
+        env_name, mcp_name, _ = SECRET_FILES
         self._env_paths = [folder / env_name for folder in dict.fromkeys((settings.home, *_current_folder()))]
         self._mcp_path = settings.home / mcp_name
         self._signature: Signature | None = None

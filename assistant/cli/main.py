@@ -114,6 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--attach", metavar="FILE", type=Path, action="append", default=[], help=say("cli", "help_attach")
     )
     chat.add_argument("--session", metavar="ID", help=say("cli", "help_session"))
+    chat.add_argument("--profile", metavar="NAME", help=say("cli", "help_profile"))
     chat.add_argument("--json", action="store_true", help=say("cli", "help_json_events"))
     chat.add_argument("--yes", action="store_true", help=say("cli", "help_yes_calls"))
 
@@ -364,14 +365,15 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
     # What only a model can do fails without one; a person who talks has conversations, memory and search meanwhile.
     if options.command == "chat" and options.attach and options.once is None:
         raise WrongUseError(say("cli", "attach_needs_once"))
-    needs_model = options.command == "compact" or (options.command == "chat" and options.once is not None)
+    is_question = options.command == "chat" and options.once is not None
+    needs_model = options.command == "compact" or (is_question and not options.profile)
     connect = connect_model if needs_model else connect_or_stand_in
     async with open_assistant(settings, connect=connect, may_be_owned=options.command == "chat") as assistant:
         assistant.commands["show"] = show_command(play)
         if assistant.other_owner:
             print(say("cli", "goes_on_beside", whose=assistant.other_owner.whose), file=sys.stderr)
         if options.command == "chat":
-            conversation = _chosen(assistant, options.session)
+            conversation = await _chosen(assistant, options)
             for event in conversation.kept:
                 _print_event(event, options.json)
             if options.once is not None:
@@ -387,8 +389,15 @@ async def _with_assistant(settings: Settings, options: argparse.Namespace) -> in
         return await _print(assistant, conversation, f"/compact {options.hint}", as_json=options.json)
 
 
-def _chosen(assistant: Assistant, session_id: str | None) -> Conversation:
-    return assistant.conversations.open(session_id) if session_id else assistant.conversations.create()
+async def _chosen(assistant: Assistant, options: argparse.Namespace) -> Conversation:
+    conversations = assistant.conversations
+    conversation = conversations.open(options.session) if options.session else conversations.create()
+    if options.profile:
+        if options.once is not None:
+            # One question is not answered by a stand-in.
+            await assistant.connect_profile(options.profile)
+        conversation.choose_profile(options.profile)
+    return conversation
 
 
 async def _once(assistant: Assistant, conversation: Conversation, options: argparse.Namespace) -> int:
@@ -415,7 +424,7 @@ async def _talk(assistant: Assistant, conversation: Conversation, options: argpa
     from assistant.cli.approval_answers import terminal_answer
 
     told = assistant.model.who_answers
-    print(say("cli", "terminal_start", who=told))
+    print(say("cli", "terminal_start", who=(await conversation.model_found()).who_answers))
     while (text := await _input("\n> ")) is not None:
         if told != assistant.model.who_answers:
             told = assistant.model.who_answers

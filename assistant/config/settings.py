@@ -24,6 +24,8 @@ from assistant.config.words import Language, say
 from assistant.errors import SettingsError
 
 PREFIX = "PALIMPSEST_"
+PROFILE_KEY_PREFIX = f"{PREFIX}PROFILE_KEY_"
+"""How the variables begin that hold the keys of profiles, a number behind it."""
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
@@ -213,19 +215,7 @@ class Settings(BaseSettings):
     @field_validator("base_url", "embedding_base_url")
     @classmethod
     def _must_be_an_address(cls, address: str) -> str:
-        try:
-            parts = urlsplit(address)
-            # The port is read on demand, and raises only then.
-            _ = parts.port
-        except ValueError:
-            raise ValueError(say("settings", "no_address")) from None
-        if any(letter.isspace() or not letter.isprintable() for letter in address):
-            raise ValueError(say("settings", "blank_in_address"))
-        if address and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ValueError(say("settings", "no_address"))
-        if parts.username or parts.password:
-            raise ValueError(say("settings", "key_in_address"))
-        return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+        return checked_address(address)
 
     @field_validator("memory_store_url")
     @classmethod
@@ -319,6 +309,23 @@ class Settings(BaseSettings):
     def is_space(self) -> bool:
         """True on a Hugging Face Space."""
         return bool(self.space_id)
+
+
+def checked_address(address: str) -> str:
+    """The address of a model server, as it is asked at; raises `ValueError` for what is none."""
+    try:
+        parts = urlsplit(address)
+        # The port is read on demand, and raises only then.
+        _ = parts.port
+    except ValueError:
+        raise ValueError(say("settings", "no_address")) from None
+    if any(letter.isspace() or not letter.isprintable() for letter in address):
+        raise ValueError(say("settings", "blank_in_address"))
+    if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError(say("settings", "no_address"))
+    if parts.username or parts.password:
+        raise ValueError(say("settings", "key_in_address"))
+    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
 
 class _Environment(EnvSettingsSource):
@@ -421,7 +428,8 @@ def _is_loopback(host: str) -> bool:
 def _refuse_unknown_names(names: Iterable[str]) -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | _FOREIGN_NAMES
     for name in names:
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
+        is_ours = name.upper().startswith(PREFIX) and not name.upper().startswith(PROFILE_KEY_PREFIX)
+        if is_ours and name.upper() not in known:
             # The prefix is alike in all of them, so the rest alone tells what was meant.
             endings = [other.removeprefix(PREFIX) for other in known]
             nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), endings, n=1, cutoff=0.7)
@@ -441,10 +449,10 @@ def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     is_secret = "KEY" in variable or variable in (f"{PREFIX}USERS", "MEMORY_STORE_URL") or "@" in str(text)
     shown = say("settings", "hidden") if text and is_secret else repr(text)
-    return SettingsError(variable, say("settings", "not_possible", shown=shown, reason=_reason(first)))
+    return SettingsError(variable, say("settings", "not_possible", shown=shown, reason=fault_in_words(first)))
 
 
-def _reason(fault: ErrorDetails) -> str:
+def fault_in_words(fault: ErrorDetails) -> str:
     """What is wanted, in our own words; a check of ours has said it itself."""
     wanted: dict[str, object] = fault.get("ctx", {})
     match fault["type"]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assistant.agent.attachments.file_reading import GivenFile
 from assistant.config.plain_reasons import plain_reason
+from assistant.config.profiles import MAIN, shown_name
 from assistant.config.words import say
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.conversations import Conversations
@@ -340,8 +341,21 @@ async def _retry(call: Call) -> Conversation:
 
 
 async def _model(call: Call) -> Conversation:
-    call.conversation.emit(Notice(call.conversations.model_line, "info"))
-    return call.conversation
+    """Says who answers, and who else could; or lets another profile answer."""
+    conversation = call.conversation
+    if call.argument:
+        conversation.choose_profile(call.argument)
+    lines = [(await conversation.model_found()).who_answers]
+    profiles = conversation.profiles
+    if profiles.names and not call.argument:
+        lines += [_profile_line(name, name == conversation.profile) for name in (MAIN, *profiles.names)]
+        lines.append(say("commands", "model_how"))
+    conversation.emit(Notice("\n".join(filter(None, [*lines, profiles.problem])), "info"))
+    return conversation
+
+
+def _profile_line(name: str, is_chosen: bool) -> str:
+    return f"{'●' if is_chosen else '○'} {shown_name(name)}"
 
 
 async def _help(call: Call) -> Conversation:

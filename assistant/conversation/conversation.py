@@ -14,10 +14,12 @@ from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
 from assistant.agent.tools.memory_tools import MemoryTools
 from assistant.agent.turn_gate import TurnGate
-from assistant.agent.window import ContextItem
+from assistant.agent.window import ContextItem, ContextWindow
 from assistant.compaction.record import CompactionRecord
 from assistant.config.plain_reasons import plain_reason
+from assistant.config.profiles import Profiles
 from assistant.config.words import Language, say
+from assistant.conversation.answering import Answering, ModelSwitch
 from assistant.conversation.asked_messages import AskedMessages
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
@@ -35,6 +37,7 @@ from assistant.messages.events import (
     RecallRefused,
 )
 from assistant.messages.hints import without_hints
+from assistant.models.chat_model import ChatModel
 from assistant.storage.journal.past_events import DatedChange
 from assistant.text.encoding import storable
 
@@ -63,25 +66,67 @@ class Conversation:
     def __init__(
         self,
         state: SessionState,
-        loop: AgentLoop,
-        compactor: Compactor,
+        answering: Answering,
         events: EventLog,
-        memory: MemoryTools,
+        switch: ModelSwitch,
         gate: TurnGate,
     ) -> None:
-        """`gate` is told when a turn runs."""
+        """`answering` is what it begins with, `switch` knows who answers next; `gate` is told when a turn runs."""
         self._state = state
-        self._loop = loop
-        self._compactor = compactor
-        self._window = compactor.window
+        self._answering = answering
         self._events = events
-        self._turns = Turns(state, loop, compactor.window, events)
-        self._asked = AskedMessages(state, compactor.window, events.emit)
-        self.memory = memory
-        """What the conversation can do with memory, for the person as for the model."""
+        self._switch = switch
+        self._turns = Turns(state, answering, events, self._take_chosen_model)
         self._jobs: JobQueue[Job] = JobQueue(self._carry_out, events.wake, f"turn of {self.session_id}")
-        self._kept: list[Event] = []
         self._gate = gate
+
+    @property
+    def memory(self) -> MemoryTools:
+        """What the conversation can do with memory, for the person as for the model."""
+        return self._answering.memory
+
+    @property
+    def model(self) -> ChatModel:
+        """The model that answers. After a start it is that of the settings until the chosen profile's is connected."""
+        return self._answering.model
+
+    async def model_found(self) -> ChatModel:
+        """The model that answers, once that of the chosen profile was looked for; in a turn, that of the turn."""
+        if self._turns.running is None:
+            self._submit(Measure())
+            await self.wait()
+        return self.model
+
+    @property
+    def profile(self) -> str:
+        """The profile that is to answer; empty for the settings' own."""
+        return self._switch.chosen
+
+    @property
+    def profiles(self) -> Profiles:
+        """What can be chosen beside the settings' own."""
+        return self._switch.profiles
+
+    def choose_profile(self, name: str) -> None:
+        """Let another profile answer from the next turn on, also after the next start; what that changes is told.
+
+        Raises `SettingsError` where there is none of that name.
+        """
+        self._refuse_closed()
+        self._switch.choose(name)
+        self._submit(Measure())
+
+    @property
+    def _loop(self) -> AgentLoop:
+        return self._answering.loop
+
+    @property
+    def _compactor(self) -> Compactor:
+        return self._answering.compactor
+
+    @property
+    def _window(self) -> ContextWindow:
+        return self._answering.compactor.window
 
     @property
     def session_id(self) -> str:
@@ -124,7 +169,7 @@ class Conversation:
         A call that waits for approval is denied with it. A message too long for any request becomes a file.
         """
         self._refuse_closed()
-        message = self._asked.of(text, files)
+        message = self._asked().of(text, files)
         if self.is_running:
             self._state.queue(message)
         else:
@@ -169,7 +214,7 @@ class Conversation:
         """Ask something else in place of a message in the context, with its files; all of it stays in the journal."""
         self._refuse_closed()
         replaced = next((one for one in self._loop.context if one.id == message_id), None)
-        message = self._asked.in_place_of(replaced, text)
+        message = self._asked().in_place_of(replaced, text)
         self._state.queue(message)
         self._submit(Edit(message_id, message))
 
@@ -213,16 +258,16 @@ class Conversation:
         changes = self._written_changes()
         running = self._turns.running
         if running is None:
-            return Attached([*past_of(rows, compaction_id, approvals, changes), *self._kept], self._events.end)
+            return Attached([*past_of(rows, compaction_id, approvals, changes), *self._events.kept], self._events.end)
         past = past_before(rows, compaction_id, running, approvals, changes)
-        return Attached([*past, *self._kept], running.start)
+        return Attached([*past, *self._events.kept], running.start)
 
     def _written_changes(self) -> list[DatedChange]:
         try:
             changes = self.memory.changes()
         except OSError as error:
             notice = Notice(say("conversation", "log_unreadable", reason=plain_reason(error)))
-            if notice not in self._kept:
+            if notice not in self._events.kept:
                 self.emit_kept(notice)
             return []
         return [DatedChange(change.at, change_event(change)) for change in changes]
@@ -241,13 +286,12 @@ class Conversation:
 
     def emit_kept(self, event: Event) -> None:
         """Emit something to every reader, those who come later too, as long as this process runs."""
-        self._kept.append(self._events.masked(event))
-        self.emit(event)
+        self._events.emit_kept(event)
 
     @property
     def kept(self) -> tuple[Event, ...]:
         """What every reader is to know, as long as this process runs."""
-        return tuple(self._kept)
+        return self._events.kept
 
     @property
     def is_waiting(self) -> bool:
@@ -319,6 +363,7 @@ class Conversation:
         try:
             match job:
                 case Measure() | Clear():
+                    await self._take_chosen_model()
                     await self._change_context(job)
                 case Ask():
                     with self._gate.turn():
@@ -341,6 +386,7 @@ class Conversation:
     async def _go_on(self, job: Edit | Retry | Continue | Answer | CarryOutRequests) -> None:
         match job:
             case CarryOutRequests():
+                await self._take_chosen_model()
                 await self._compactor.carry_out_requests()
             case Edit():
                 await self._turns.edit(job.message_id, job.message)
@@ -350,6 +396,17 @@ class Conversation:
                 await self._turns.go_on()
             case Answer():
                 await self._turns.answer(job.call_id, job.decision)
+
+    async def _take_chosen_model(self) -> None:
+        """Go on with the model of the chosen profile; what was asked for and not done yet is still to be done."""
+        if (answering := await self._switch.renewed()) is None:
+            return
+        answering.compactor.requests = self._compactor.requests
+        self._answering = answering
+        self._turns.answering = answering
+
+    def _asked(self) -> AskedMessages:
+        return AskedMessages(self._state, self._window, self._events.emit)
 
     async def _change_context(self, job: Measure | Clear) -> None:
         match job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 
 from assistant.conversation.conversation import Conversation
 from assistant.storage.sessions.session_file import Session, title_from
@@ -14,12 +15,15 @@ OpenConversation = Callable[[Session], Conversation]
 
 
 class Conversations:
-    """Opens each conversation once, however many readers it has; `model_line` says who answers in them."""
+    """Opens each conversation once, however many readers it has."""
 
-    def __init__(self, sessions: Sessions, open_conversation: OpenConversation, model_line: str) -> None:
+    def __init__(
+        self, sessions: Sessions, open_conversation: OpenConversation, default_profile: Callable[[], str]
+    ) -> None:
+        """`default_profile` names who answers in a new one."""
         self._sessions = sessions
         self._open_conversation = open_conversation
-        self.model_line = model_line
+        self._default_profile = default_profile
         self._guests: dict[str, Conversation] = {}
         self._open: dict[str, Conversation] = {}
         self._locks: dict[str, ExitStack] = {}
@@ -47,7 +51,7 @@ class Conversations:
 
     def create(self, title: str = "") -> Conversation:
         """A new, empty conversation."""
-        session = self._sessions.create(title)
+        session = replace(self._sessions.create(title), profile=self._default_profile())
         self._hold(session.session_id)
         self._open[session.session_id] = self._open_conversation(session)
         return self._open[session.session_id]
@@ -88,10 +92,6 @@ class Conversations:
             return
         with self._sessions.open_lock(session_id):
             self._sessions.put_on_top(session_id, is_on_top)
-
-    def reopen(self, model_line: str) -> None:
-        """Take conversations again after `close`, with another model."""
-        self.model_line = model_line
 
     async def trash(self, session_id: str) -> None:
         """Put a conversation into the trash; a running turn is ended first.

@@ -25,6 +25,7 @@ class EventLog:
         """`mask` takes secrets out of all that is told."""
         self._mask = mask
         self._events: list[Event] = []
+        self._kept: list[Event] = []
         self._first_number = 0
         self._changed = asyncio.Event()
         # A reader that was let go, even one that never began to read, holds nothing back.
@@ -37,11 +38,20 @@ class EventLog:
 
     def emit(self, event: Event) -> None:
         """Append an event and wake every reader."""
-        self._events.append(self.masked(event))
+        self._events.append(self._masked(event))
         self.wake()
 
-    def masked(self, event: Event) -> Event:
-        """The event as every reader gets it."""
+    def emit_kept(self, event: Event) -> None:
+        """Append an event that is also for those who come later, as long as this process runs."""
+        self._kept.append(self._masked(event))
+        self.emit(event)
+
+    @property
+    def kept(self) -> tuple[Event, ...]:
+        """What every reader is to know, as long as this process runs."""
+        return tuple(self._kept)
+
+    def _masked(self, event: Event) -> Event:
         return with_texts_changed(event, self._mask)
 
     def wake(self) -> None:

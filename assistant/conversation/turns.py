@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 from assistant.agent.allowances import Decision
 from assistant.agent.loop import AgentLoop
 from assistant.agent.session_state import SessionState
-from assistant.agent.window import ContextWindow
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.prompts import render
 from assistant.config.words import say
+from assistant.conversation.answering import Answering
 from assistant.conversation.event_log import EventLog
 from assistant.conversation.past import RunningTurn
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
@@ -55,16 +55,22 @@ class Turns:
     def __init__(
         self,
         state: SessionState,
-        loop: AgentLoop,
-        window: ContextWindow,
+        answering: Answering,
         events: EventLog,
+        prepare: Callable[[], Awaitable[None]],
     ) -> None:
+        """`prepare` is called when a turn has begun, and may set who is `answering` it."""
+        self.answering = answering
+        """Who answers from the next reply on."""
         self._state = state
-        self._loop = loop
-        self._window = window
         self._events = events
+        self._prepare = prepare
         self._running: RunningTurn | None = None
         self._saving: asyncio.TimerHandle | None = None
+
+    @property
+    def _loop(self) -> AgentLoop:
+        return self.answering.loop
 
     @property
     def running(self) -> RunningTurn | None:
@@ -88,7 +94,7 @@ class Turns:
         """Run the turn of this message, which begins now where it has not begun yet."""
         if self._running is None:
             self.begin(message)
-        await self._run(self._loop.reply(text_of(message)))
+        await self._run(lambda: self._loop.reply(text_of(message)))
 
     async def retry(self) -> None:
         """Answer the newest message again; the answer so far leaves the context."""
@@ -97,7 +103,7 @@ class Turns:
         text = text_of(self._loop.context[index])
         self._state.drop(block_keys(self._loop.context[index + 1 :]), "retry")
         self._start(RunningTurn(question_id, self._events.end), text)
-        await self._run(self._loop.reply())
+        await self._run(lambda: self._loop.reply())
 
     async def edit(self, message_id: str, message: Msg) -> None:
         """Answer this in place of a message of the context, which leaves it with all behind it."""
@@ -115,7 +121,7 @@ class Turns:
             raise PalimpsestError(say("conversation", "call_waits"))
         self._start_again()
         self._loop.start_turn()
-        await self._run(self._loop.reply())
+        await self._run(lambda: self._loop.reply())
 
     async def answer(self, call_id: str, decision: Decision) -> None:
         """Go on with the turn that waited for this answer; nothing happens where no such call is parked."""
@@ -124,7 +130,7 @@ class Turns:
             if decision.scope is not None:
                 self._loop.allow(call_id, decision.scope)
             self._start_again()
-            await self._run(self._loop.answer(call_id, decision))
+            await self._run(lambda: self._loop.answer(call_id, decision))
 
     def deny_parked(self, text: str) -> None:
         """Calls that wait for the person are denied by what they say instead."""
@@ -151,12 +157,13 @@ class Turns:
         self._running = turn
         self._events.emit(TurnStarted(turn.turn_id, turn.turn_id, text, self._state.at(), attached))
 
-    async def _run(self, reply: AsyncGenerator[Event]) -> None:
+    async def _run(self, reply: Callable[[], AsyncGenerator[Event]]) -> None:
         assert self._running is not None
         turn_id = self._running.turn_id
         try:
             try:
-                async for event in reply:
+                await self._prepare()
+                async for event in reply():
                     self._events.emit(event)
                     if self._saving is None and isinstance(event, TextDelta | ThinkingDelta):
                         later = asyncio.get_running_loop().call_later
@@ -222,7 +229,7 @@ class Turns:
             self._events.emit(event)
 
     def _emit_end(self, turn_id: str, ending: _Ending) -> None:
-        self._window.emit_measure()
+        self.answering.compactor.window.emit_measure()
         if ending.error:
             self._events.emit(TurnFailed(turn_id, ending.error, self._state.at()))
             return

@@ -19,7 +19,7 @@ MEMORY_FILES = ("SOUL.md", "USER.md", "MEMORY.md")
 FILE_MAX_CHARS = 20_000
 MEMORY_MAX_CHARS = 60_000
 """SOUL.md, USER.md and MEMORY.md together; AGENTS.md has its own FILE_MAX_CHARS."""
-SECRET_FILES = (".env", "mcp.json")
+SECRET_FILES = (".env", "mcp.json", "profiles.json")
 """No tool may open or search these."""
 OTHER_HOMES = "users"
 """The folder of a home with the homes of other people; no tool may open or search it."""
@@ -92,6 +92,11 @@ class Workspace:
     def mcp_path(self) -> Path:
         """The MCP servers the owner listed."""
         return self.root / "mcp.json"
+
+    @property
+    def profiles_path(self) -> Path:
+        """Who else can answer, beside what the settings say."""
+        return self.root / "profiles.json"
 
     @property
     def files_folder(self) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.agent.flush import Flusher, FlushModel
+from assistant.agent.flush import Flusher, FlushModel, FlushModelOf
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.memory.admission import Admission
@@ -374,13 +374,22 @@ def admission_of(workspace: Workspace, notes: Notes, now: Callable[[], datetime]
     return Admission(notes, WaitingLines(workspace.waiting_path), Journal(workspace, now), now)
 
 
+def always(model: FlushModel | None) -> FlushModelOf:
+    """The same model for every conversation."""
+
+    async def model_of(_session_id: str) -> FlushModel | None:
+        return model
+
+    return model_of
+
+
 def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
     """The flushes of a home half an hour into a day of the person's zone."""
     workspace = Workspace(home)
     workspace.create()
     memory_log = MemoryLog(workspace.memory_log_path)
     return Flusher(
-        model=FlushModel(model, 32_000, TokenCounter("bytes")) if model else None,
+        model_of=always(FlushModel(model, 32_000, TokenCounter("bytes")) if model else None),
         admission=admission_of(workspace, Notes(workspace, memory_log, lambda: NIGHT), lambda: NIGHT),
         journal=Journal(workspace, lambda: NIGHT),
         workspace=workspace,
@@ -475,7 +484,7 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         told = facts[max(0, 3 * day - 2) : 3 * day + 3]
         model = ScriptedModel([[add(told, "call_add_0001", "MEMORY.md")], [text("NO_REPLY")]])
         flusher = Flusher(
-            model=FlushModel(model, 64_000, TokenCounter("bytes")),
+            model_of=always(FlushModel(model, 64_000, TokenCounter("bytes"))),
             admission=admission_of(workspace, notes, now),
             journal=Journal(workspace, now),
             workspace=workspace,

@@ -16,6 +16,8 @@ import pytest
 
 from assistant.cli.main import main
 from assistant.config.accounts import is_password
+from assistant.config.profiles import Profile, Profiles
+from assistant.storage.profile_file import keep_profiles
 from tests.fakes.players import SequencePlayer
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import Reply, ReplyCall
@@ -68,6 +70,18 @@ def test_events_are_printed_as_lines_of_json(player: SequencePlayer, capsys: pyt
         "text_delta",
         "turn_finished",
     ]
+
+
+def test_a_profile_answers_by_its_name_and_an_unknown_one_is_refused(
+    player: SequencePlayer, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.mkdir(exist_ok=True)
+    keep_profiles(home / "profiles.json", Profiles((Profile(name="Nobody", provider="offline"),)))
+    assert main(["chat", "--once", "Hi", "--profile", "nobody"]) == 0
+    assert "built-in offline assistant" in capsys.readouterr().out
+    assert main(["chat", "--once", "Hi", "--profile", "Elsewhere"]) == 1
+    assert "There are: Main, Nobody" in capsys.readouterr().err
+    assert player.replies == []
 
 
 def test_a_conversation_goes_on(player: SequencePlayer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,8 @@ class Session:
     pins: tuple[BlockKey, ...] = ()
     updated_at: str = ""
     is_on_top: bool = False
+    profile: str = ""
+    """The profile that answers; empty: what the settings say."""
 
 
 class _SessionFile(BaseModel):
@@ -59,6 +61,7 @@ class _SessionFile(BaseModel):
     compaction_id: str | None = None
     pins: tuple[BlockKey, ...] = ()
     agent_state: dict[str, object] = Field(default_factory=dict)
+    profile: str = ""
 
 
 _HEAD = ("version", "user_id", "session_id", "title", "updated_at", "is_on_top")
@@ -80,6 +83,7 @@ def session_bytes(session: Session) -> bytes:
         "compaction_id": session.compaction_id,
         "pins": _KEYS.dump_python(session.pins, mode="json"),
         "agent_state": session.agent_state,
+        **({"profile": session.profile} if session.profile else {}),
     }
     return encode(json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str))
 
@@ -109,6 +113,7 @@ def session_of_bytes(content: bytes) -> Session | None:
         pins=stored.pins,
         updated_at=stored.updated_at,
         is_on_top=stored.is_on_top,
+        profile=stored.profile,
     )
 
 

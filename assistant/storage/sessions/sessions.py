@@ -127,6 +127,12 @@ class Sessions:
         session.messages = heal(session.messages)
         return session
 
+    def profile_of(self, session_id: str) -> str:
+        """The profile that answers in a conversation; empty for what the settings say, and where no file tells."""
+        path = self._find(session_id)
+        stored = read_session(path) if path else None
+        return stored.profile if stored else ""
+
     def read_on(self) -> None:
         """Take in what is new in journal and session files, the first time maybe a lot."""
         self._read_lists()
