@@ -67,6 +67,7 @@ OPENINGS = (
     _read(r"/favicon\.ico", is_for_all=True),
     _read(r"/manifest\.webmanifest", is_for_all=True),
     _read(r"/icons/(?:icon\.svg|(?:icon-192|icon-512|maskable-512)\.png)", is_for_all=True),
+    _read(r"/health", is_for_all=True),
     _write(r"/login", is_for_all=True),
     _write(r"/logout"),
     # What a tab asks when its connection broke: whether the server is the same.

@@ -22,6 +22,7 @@ from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, As
 from assistant.ui.server.attach_route import AttachRoute
 from assistant.ui.server.first_in_head import FirstInHead
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
+from assistant.ui.server.health_route import health_route
 from assistant.ui.server.news_route import NewsRoute
 from assistant.ui.server.open_routes import max_file_bytes
 from assistant.ui.server.packed_streams import PackedStreams
@@ -61,6 +62,7 @@ class Site:
             *self._streams.routes(),
             *NewsRoute(users).routes(),
             *app_routes(),
+            health_route(),
         ]
         folder = Workspace(settings.home).page_folder / "attached"
         ours += AttachRoute(users, folder, max_file_bytes(settings)).routes()

@@ -47,6 +47,8 @@ OPEN_ROUTES = {
     ("HEAD", "/icons/icon-512.png"),
     ("GET", "/icons/maskable-512.png"),
     ("HEAD", "/icons/maskable-512.png"),
+    ("GET", "/health"),
+    ("HEAD", "/health"),
     ("GET", "/news"),
     ("HEAD", "/news"),
 }
