@@ -26,9 +26,8 @@ from assistant.compaction.summary.quoted_history import split_in_pieces, write_t
 from assistant.config.prompts import render
 from assistant.config.words import Language
 from assistant.errors import ForgottenError, PalimpsestError, StepLimitError
-from assistant.memory.admission import OWN_MEMORY_TOOLS, Admission, Admitted
+from assistant.memory.admission import OWN_MEMORY_TOOLS, Admission
 from assistant.memory.code_note import CodeNote, candidates_in, note_by_code, note_of_unfiled
-from assistant.memory.line_edits import new_lines_of
 from assistant.memory.log import Origin
 from assistant.messages.blocks import Msg, ToolResultBlock, UserMsg, copy_with_blocks
 from assistant.messages.events import FlushState
@@ -37,7 +36,7 @@ from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rebuild import messages_of
 from assistant.storage.journal.rows import BlockRow, FlushRow, FlushStartRow, LeftRow, Row
 from assistant.storage.journal.unwritten import Unwritten, left_stretch, pending_stretches, said_blocks
-from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, Workspace
+from assistant.storage.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -184,9 +183,7 @@ class Flusher:
         for number, piece in enumerate(pieces, start=1):
             await self._flush_piece(model, stretch, replace(piece, number=number, count=len(pieces)), filing)
         if not filing.has_filed and not self._written(stretch):
-            changes = self._notes.log.changes_in(stretch.session_id)
-            filed = [line for change in changes for line in change.added_lines]
-            self._write_note(stretch, note_of_unfiled(read.said, filed))
+            self._write_note(stretch, note_of_unfiled(read.said, self._admission.filed_in(stretch.session_id)))
 
     async def _flush_piece(self, model: FlushModel, stretch: Unwritten, piece: _Piece, filing: _Filing) -> None:
         language, today = self.language, self._now().date()
@@ -236,20 +233,12 @@ class Flusher:
         ) -> ToolChunk:
             origin = Origin(FLUSH_NAME, stretch.session_id, compaction_id=stretch.flush_id)
             try:
-                place = file if replaces else self._place_for(file, lines)
-                new = lines if place == file else new_lines_of(self._notes.read(file).text, lines)
-                admitted = (
-                    self._admission.add_lines(place, heading, new, origin, replaces=replaces) if new else Admitted(None)
-                )
+                admitted = self._admission.add_lines(file, heading, lines, origin, replaces=replaces)
             except PalimpsestError as error:
                 return error_chunk(str(error))
             filing.has_filed = True
-            outcome = admitted.outcome(place)
-            if outcome == "added" and place != file:
-                outcome = "moved"
-            elif outcome == "noted" and admitted.change:
-                place = admitted.change.path
-            return text_chunk(render("memory_result", language, outcome=outcome, name=file, place=place))
+            place = admitted.change.path if admitted.change else file
+            return text_chunk(render("memory_result", language, outcome=admitted.outcome(file), name=file, place=place))
 
         return Toolkit(
             tools=[
@@ -257,14 +246,6 @@ class Flusher:
                 own_tool(add_lines, render("tool_add_lines", language)),
             ]
         )
-
-    def _place_for(self, name: str, lines: Sequence[str]) -> str:
-        """The file; the day's note where one that is in every prompt would outgrow its cap."""
-        if name not in MEMORY_FILES:
-            return name
-        added = sum(len(line) + len("- \n") for line in lines)
-        is_room = len(self._notes.read(name).text) + added <= FILE_MAX_CHARS
-        return name if is_room else f"memory/{_day(self._now())}.md"
 
     def _material(self, stretch: Unwritten) -> _Material:
         """The messages of the stretch and the newest ones after them, as the journal has them."""
@@ -290,9 +271,8 @@ class Flusher:
         return self._notes.log.added_lines(stretch.flush_id)
 
     def _note_by_code(self, stretch: Unwritten) -> None:
-        self._write_note(
-            stretch, note_by_code(self._stretch_messages(stretch), stretch.summary, stretch.previous_summary)
-        )
+        said, filed = self._stretch_messages(stretch), self._admission.filed_in(stretch.session_id)
+        self._write_note(stretch, note_by_code(said, stretch.summary, stretch.previous_summary, filed))
 
     def _write_note(self, stretch: Unwritten, note: CodeNote) -> None:
         origin = Origin("program", stretch.session_id, compaction_id=stretch.flush_id)
@@ -303,9 +283,10 @@ class Flusher:
         self._add(name, render("note_by_code", language, kind="summary", day=""), note.summary, origin)
 
     def _add(self, name: str, heading: str, lines: Sequence[str], origin: Origin) -> None:
+        new = self._admission.without_known(name, lines, origin)
         try:
-            if lines:
-                self._notes.add_lines(name, heading, list(lines), origin)
+            if new:
+                self._notes.add_lines(name, heading, new, origin)
         except ForgottenError:
             # All of it was forgotten since; what else there is to note is not.
             return

@@ -9,14 +9,17 @@ from datetime import datetime
 from typing import Literal
 
 from assistant.errors import ConflictError
+from assistant.memory.line_edits import new_lines_of
 from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import OUTSIDE_WRITER, OWNER_WRITER, Notes
 from assistant.memory.provenance import FIRST_COPY_WRITER, origin_of_line
 from assistant.memory.spoken import SpokenWords, reads_as_instruction
+from assistant.memory.standing import StandingLines
 from assistant.memory.waiting import WaitingLine, WaitingLines
 from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text, call_arguments, is_said
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rows import BlockRow, RecalledRow
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels, replaced_label
 
 OWN_MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
@@ -38,13 +41,17 @@ class Admitted:
 
     change: MemoryChange | None
     waiting: tuple[WaitingLine, ...] = ()
+    is_moved: bool = False
+    """True where the file that was named is full, so that the lines went to the note of the day."""
 
-    def outcome(self, name: str) -> Literal["added", "noted", "waiting", "known"]:
+    def outcome(self, name: str) -> Literal["added", "moved", "noted", "waiting", "known"]:
         """What the model reads of it, when it asked for the file `name`; a file by day begins with its folder."""
         if self.waiting:
             return "waiting"
         if self.change is None:
             return "known"
+        if self.is_moved:
+            return "moved"
         return "added" if self.change.path.startswith(name) else "noted"
 
 
@@ -92,25 +99,45 @@ class Admission:
     ) -> Admitted:
         """Write what may be written, let the rest wait; facts that a tool brought go to the note of the day.
 
+        So do lines for which the file has no room, and a line that stands in memory already is written no second time.
         Raises as `Notes.add_lines` does.
         """
-        self.notes.read(name)
+        text = self.notes.read(name).text
+        if replaces is None:
+            lines = self.without_known(name, lines, origin)
         material = self._material(origin.session_id)
         judged = [(line, self._judge(name, line, material)) for line in lines if line.strip()]
         written = [line for line, verdict in judged if verdict.verdict == "write"]
         noted = [_with_source(line, verdict.source) for line, verdict in judged if verdict.verdict == "note"]
         change: MemoryChange | None = None
-        if written:
+        is_moved = bool(written) and replaces is None and not _has_room(name, text, written)
+        if is_moved:
+            change = self._note(heading, new_lines_of(text, written), origin)
+        elif written:
             change = self.notes.add_lines(name, heading, written, origin, replaces=replaces)
         if noted:
-            day = f"memory/{self._now().date().isoformat()}.md"
-            change = self.notes.add_lines(day, heading, noted, origin) or change
+            change = self._note(heading, noted, origin) or change
         waiting = [
             self._wait(name, heading, line, verdict.source, origin, replaces)
             for line, verdict in judged
             if verdict.verdict == "wait"
         ]
-        return Admitted(change, tuple(waiting))
+        return Admitted(change, tuple(waiting), is_moved)
+
+    def without_known(self, name: str, lines: Sequence[str], origin: Origin) -> list[str]:
+        """The lines that are new to memory: no other file that is in every prompt has them.
+
+        From a flush also nothing that was written down while it was said, perhaps in other words.
+        """
+        texts = [self.notes.read(other).text for other in MEMORY_FILES if other != name]
+        filed = self.filed_in(origin.session_id) if origin.compaction_id else []
+        return StandingLines([*(line for text in texts for line in text.split("\n")), *filed]).without_kept(lines)
+
+    def filed_in(self, session_id: str) -> list[str]:
+        """The lines that were written in a conversation, by whomever, and stand in memory still."""
+        changes = self.notes.log.changes_in(session_id)
+        standing = {path: set(self.notes.read(path).text.split("\n")) for path in {change.path for change in changes}}
+        return [line for change in changes for line in change.added_lines if line in standing[change.path]]
 
     def drop(self, line_id: str) -> bool:
         """Let a waiting line go, and never propose it again; False where it waits no longer."""
@@ -133,6 +160,11 @@ class Admission:
         return self.notes.add_lines(
             line.path, line.heading, [text or line.text], Origin(OWNER_WRITER, line.session_id), replaces=line.replaces
         )
+
+    def _note(self, heading: str, lines: Sequence[str], origin: Origin) -> MemoryChange | None:
+        """Write into the note of the day."""
+        day = f"memory/{self._now().date().isoformat()}.md"
+        return self.notes.add_lines(day, heading, [*lines], origin) if lines else None
 
     def _wait(
         self, name: str, heading: str, line: str, source: str, origin: Origin, replaces: str | None
@@ -197,6 +229,14 @@ class Admission:
         """What the two who speak are called, as far as it is in their files."""
         labels = [label for name in _PERSON_FILES for label in list_labels(self.notes.read(name).text)]
         return [label.value for label in labels if label.label.casefold() in NAME_LABELS | CALLED_LABELS]
+
+
+def _has_room(name: str, text: str, lines: Sequence[str]) -> bool:
+    """False where a file that is in every prompt would outgrow its cap; a label that gets another value takes none."""
+    if name not in MEMORY_FILES:
+        return True
+    new = [line for line in new_lines_of(text, lines) if replaced_label(text, line) is None]
+    return len(text) + sum(len(line) + len("\n") for line in new) <= FILE_MAX_CHARS
 
 
 def _result(block: ToolResultBlock, call: ToolCallBlock | None) -> _Result:

@@ -11,7 +11,7 @@ from assistant.compaction.shorten.text_cut import byte_length
 from assistant.compaction.summary.sections import SectionList, read_sections, sections_for
 from assistant.compaction.summary.selection import choose_spread
 from assistant.config.words import LANGUAGES
-from assistant.memory.spoken import SpokenWords
+from assistant.memory.standing import StandingLines
 from assistant.messages.blocks import Msg
 from assistant.text.markdown import read_heading, without_bullet
 from assistant.text.passages import key_of
@@ -47,13 +47,17 @@ def candidates_in(messages: Sequence[Msg]) -> list[Statement]:
 
 def note_of_unfiled(messages: Sequence[Msg], filed: Sequence[str]) -> CodeNote:
     """Those candidates that no line of `filed` holds, for where a model filed nothing."""
-    unfiled = [one for one in candidates_in(messages) if not any(SpokenWords([one.text]).carry(line) for line in filed)]
-    return CodeNote(_said_by_day(unfiled), ())
+    standing = StandingLines(filed)
+    return CodeNote(_said_by_day([one for one in candidates_in(messages) if not standing.keep(one.text)]), ())
 
 
-def note_by_code(folded: Sequence[Msg], summary: str, previous_summary: str) -> CodeNote:
-    """The person's statements in the folded messages, and the new lines of the summary's progress and decisions."""
-    stated = [one for one in statements_of(folded) if one.weight > 0]
+def note_by_code(folded: Sequence[Msg], summary: str, previous_summary: str, filed: Sequence[str] = ()) -> CodeNote:
+    """The person's statements in the folded messages, and the new lines of the summary's progress and decisions.
+
+    What a line of `filed` holds is left out.
+    """
+    standing = StandingLines(filed)
+    stated = [one for one in statements_of(folded) if one.weight > 0 and not standing.keep(one.text)]
     sizes = [byte_length(one.text) for one in stated]
     kept = [stated[place] for place in choose_spread([one.weight for one in stated], sizes, MAX_SAID_BYTES)]
     known = {_said(line) for line in previous_summary.splitlines()} | {one.key for one in kept}
