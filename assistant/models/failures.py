@@ -39,6 +39,8 @@ _NO_MONEY = re.compile(
     r"|arrearage|out of credits|credits are depleted",
     re.IGNORECASE,
 )
+_NO_SHARE = re.compile(r"reached your \w+ usage limit", re.IGNORECASE)
+"""Ollama's words: hours or days pass until more may be asked."""
 _NO_MODEL = re.compile(r"model not exist", re.IGNORECASE)
 _WINDOW_FIGURES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -72,8 +74,9 @@ def window_told_by(error: BaseException) -> int | None:
 
 
 def is_quota_used_up(error: openai.APIError) -> bool:
-    """True where asking again helps only who pays first."""
-    return bool(_NO_MONEY.search(f"{error.code} {error.message} {error.body or ''}"))
+    """True where asking again soon helps only who pays first."""
+    told = f"{error.code} {error.message} {error.body or ''}"
+    return bool(_NO_MONEY.search(told) or _NO_SHARE.search(told))
 
 
 def status_failure(status: int, message: str, address: str, *, code: str = "", wait: str = "") -> openai.APIStatusError:
@@ -129,7 +132,7 @@ def _speaks_of_overflow(error: BaseException) -> bool:
 
 
 def _explain_status(error: openai.APIStatusError, where: str, quote: str) -> str:
-    if is_quota_used_up(error):
+    if is_quota_used_up(error) and not _NO_SHARE.search(error.message):
         return say("models", "wants_money", where=where, quote=quote)
     match error.status_code:
         case 401:

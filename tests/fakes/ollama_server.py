@@ -1,7 +1,8 @@
 """A strict server of Ollama's own API on loopback.
 
-https://docs.ollama.com/api: chat, tags, show, ps, version, pull. Ollama joins neighbours of one role and loses the
-calls of the second; that is refused here. A request that may be shortened is taken however long it is.
+https://docs.ollama.com/api: chat, tags, show, ps, version, pull; with a `key` it is one like ollama.com. Ollama joins
+neighbours of one role and loses the calls of the second; that is refused here. A request that may be shortened is taken
+however long it is.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class OllamaServer(NativeServer):
         modelfile: str = "",
         window_tokens: int = 16_384,
         split_bytes: int = 0,
+        key: str = "",
     ) -> None:
-        super().__init__(*replies, key="", window_tokens=window_tokens, split_bytes=split_bytes)
+        super().__init__(*replies, key=key, window_tokens=window_tokens, split_bytes=split_bytes)
         self.capabilities = capabilities
         self.most_tokens = most_tokens
         self.modelfile = modelfile
@@ -49,6 +51,8 @@ class OllamaServer(NativeServer):
 
     def look_up(self, path: str, headers: Mapping[str, str], body: Json | None) -> Json | Refusal | None:
         """What the server says of itself and its models."""
+        if refusal := self._refuse_key(headers):
+            return refusal
         details = {"family": "qwen3", "parameter_size": "8.2B", "quantization_level": "Q4_K_M"}
         match path:
             case "/api/version":
@@ -78,6 +82,8 @@ class OllamaServer(NativeServer):
 
     def refuse(self, path: str, headers: Mapping[str, str], body: Json) -> Refusal | None:
         """The first rule that the request breaks."""
+        if refusal := self._refuse_key(headers):
+            return refusal
         if path == "/api/pull":
             return None if body.get("model") else Refusal("invalid model name")
         if body.get("model") not in self.models:
@@ -91,6 +97,10 @@ class OllamaServer(NativeServer):
         if body.get("think") and "thinking" not in self.capabilities:
             return Refusal(f'"{body["model"]}" does not support thinking')
         return next(map(Refusal, _message_faults(cast(list[Json], body["messages"]))), None) or self._too_long(body)
+
+    def _refuse_key(self, headers: Mapping[str, str]) -> Refusal | None:
+        given = {name.lower(): value for name, value in headers.items()}.get("authorization")
+        return None if not self.key or given == f"Bearer {self.key}" else Refusal("unauthorized", status=401)
 
     def events(self, reply: Reply, body: Json) -> Iterator[bytes]:
         """The reply as rows: thinking, text, whole calls, the end with its counts; or how a download goes on."""
@@ -134,7 +144,7 @@ class OllamaServer(NativeServer):
 
     def _too_long(self, body: Json) -> Refusal | None:
         window = cast(int, cast(Json, body.get("options") or {}).get("num_ctx", 4_096))
-        if self._tokens(body) <= window or body.get("truncate") is not False:
+        if self._tokens(body) <= min(window, self.window_tokens) or body.get("truncate") is not False:
             return None
         return Refusal("the input length exceeds the context length")
 

@@ -60,10 +60,13 @@ class NativeCase:
 _NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
 _DEPLETED = "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."
 _SUSPENDED = "Your account is suspended, please check your plan and billing details"
+_NO_SHARE = "you've reached your weekly usage limit, please wait or upgrade to continue"
 _NO_QUOTA = "You exceeded your current quota, please check your plan and billing details."
 CASES = (
     NativeCase("anthropic", AnthropicServer, AnthropicModel, 400, _NO_CREDIT),
-    NativeCase("ollama", OllamaServer, OllamaModel, has_key=False, returns_thoughts=False, reads_cache=False),
+    NativeCase(
+        "ollama", OllamaServer, OllamaModel, 429, _NO_SHARE, has_key=False, returns_thoughts=False, reads_cache=False
+    ),
     NativeCase("gemini", GeminiServer, GeminiModel, 429, _DEPLETED, returns_thoughts=False),
     NativeCase("deepseek", DeepSeekServer, DeepSeekModel, 402, "Insufficient Balance", has_own_library=False),
     NativeCase(
