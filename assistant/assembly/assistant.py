@@ -22,6 +22,7 @@ from assistant.agent.tools.tool_backend import shell_environment
 from assistant.assembly.answering_models import Models
 from assistant.assembly.conversation_factory import ConversationFactory
 from assistant.assembly.home import Home, cancel_task, in_this_loop, make_forgetter, make_trash, open_home
+from assistant.assembly.own_profiles import OwnProfiles
 from assistant.assembly.own_settings import OwnSettings
 from assistant.assembly.profile_models import ProfileModels
 from assistant.compaction.policy import CompactionPolicy
@@ -97,6 +98,8 @@ class Assistant:
         self._read_settings = read_settings or partial(load_settings, home.settings.home)
         self.own_settings = OwnSettings(home.settings.home, is_owner=read_settings is None and home.is_owned)
         """What the owner sets from the page."""
+        self.own_profiles = OwnProfiles(self.own_settings)
+        """The profiles that the owner makes from the page."""
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
         models = self._with_hidden_keys(home.settings, model, compactor)
         profiles_path = home.store.workspace.profiles_path if self.own_settings.is_owner else None
@@ -231,6 +234,12 @@ class Assistant:
         settings = self._read_settings()
         speak(settings.program_language)
         await self._use(settings, await connect_or_stand_in(settings, self.own_settings.places))
+
+    async def take_profiles(self) -> None:
+        """Go on with the profiles as they are kept now: each is connected anew when it is needed next."""
+        await self.flushes.close()
+        await self._factory.profiles.close()
+        self.flushes = self._make_flushes()
 
     async def _use(self, settings: Settings, model: ChatModel) -> None:
         compactor = await connect_compactor(settings, model)

@@ -34,11 +34,16 @@ KEPT_FIELDS = (
     "memory",
     "recall",
     "embedder",
+    "embedding_model",
+    "embedding_base_url",
+    "embedding_api_key",
     "language",
     "timezone",
 )
 """The settings that the page can change."""
-_NEEDS_RESTART = frozenset({"embedder", "language", "timezone"})
+_NEEDS_RESTART = frozenset(
+    {"embedder", "embedding_model", "embedding_base_url", "embedding_api_key", "language", "timezone"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,15 @@ class OwnSettings:
     async def try_model(self, choice: ModelChoice) -> Trial:
         """Connect to a model and ask it for a word and a tool call; nothing is kept."""
         try:
-            model = await connect_available(self._changed(choice.changes()), self.places)
+            settings = self._changed(choice.changes())
+        except PalimpsestError as error:
+            return Trial(False, ConnectionReport(False, str(error)))
+        return await self.try_settings(settings)
+
+    async def try_settings(self, settings: Settings) -> Trial:
+        """The same for the model that these settings name."""
+        try:
+            model = await connect_available(settings, self.places)
         except PalimpsestError as error:
             return Trial(False, ConnectionReport(False, str(error)))
         try:

@@ -83,3 +83,13 @@ class ModelChoice:
         key = {} if self.key is None else {"api_key": self.key}
         where = {"base_url": self.base_url, "model": self.model, "model_file": self.model_file}
         return {"provider": self.provider, **where, **key}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileChoice:
+    """A profile as a form has it: its name, who answers by it, and its figures as they were typed."""
+
+    name: str
+    model: ModelChoice
+    window: str = ""
+    compactor_model: str = ""

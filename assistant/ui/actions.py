@@ -20,7 +20,7 @@ from assistant.ui.chat.transcript_window import earlier_window
 from assistant.ui.components import PageUpdate
 from assistant.ui.memory import memory_actions
 from assistant.ui.memory.memory_actions import FileAction, TaskAction
-from assistant.ui.setup import first_run, settings_view
+from assistant.ui.setup import first_run, profile_view, settings_view
 
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
@@ -84,6 +84,11 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "look-around": first_run.look_around,
     # The settings.
     "choose-model": settings_view.choose_model,
+    "edit-profile": profile_view.edit_profile,
+    "keep-profile": profile_view.keep_profile,
+    "ask-remove-profile": profile_view.ask_remove_profile,
+    "remove-profile": profile_view.remove_profile,
+    "begin-with-profile": profile_view.begin_with_profile,
     "open-settings": settings_view.open_settings,
     "save-settings": settings_view.save_settings,
     "revoke-call": settings_view.revoke_call,

@@ -14,6 +14,7 @@ from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.settings import load_settings
 from assistant.models.chat_model import connect_or_stand_in
 from assistant.models.detect import ServerPlace
+from assistant.storage.profile_file import read_profiles
 from assistant.ui.page import PageServer
 from tests.browser.conftest import Chat, Serve, leaves_the_page
 from tests.browser.looks import WIDTHS, faults_at_rest
@@ -117,6 +118,37 @@ def test_what_is_wrong_with_a_server_is_said_and_what_answers_goes_on(chat: Chat
         expect(view.locator(".p-report-ok")).to_contain_text("strict-7b answered")
         expect(view.locator("[name=server-key]")).to_have_value("")
     assert dotenv_values(home / ".env")["PALIMPSEST_API_KEY"] == KEY
+
+
+def test_a_profile_is_made_tried_edited_and_removed(chat: Chat, home: Path) -> None:
+    with StrictProvider(answer, api_key=KEY, models=("guarded-9b",)) as guarded:
+        view = settings_of(chat.page)
+        view.get_by_role("button", name="New profile").click()
+        view.get_by_label("Name").fill("At work")
+        view.get_by_text("A server of my own").click()
+        view.get_by_label("Address").fill(guarded.base_url)
+        view.locator("[name=server-key]").fill("sk-wrong")
+        view.get_by_role("button", name="Try and keep").click()
+        expect(view.locator(".p-report-bad")).to_contain_text("refused the key")
+        expect(view.get_by_label("Name")).to_have_value("At work")
+        view.locator("[name=server-key]").fill(KEY)
+        view.get_by_role("button", name="Try and keep").click()
+        expect(view.locator(".p-report-ok")).to_contain_text("guarded-9b answered")
+        view.get_by_role("button", name="Edit: At work").click()
+        expect(view.locator("[name=server-key]")).to_have_value("")
+        view.get_by_label("Window in tokens").fill("8000")
+        view.get_by_role("button", name="Try and keep").click()
+        expect(view.locator(".p-report-ok")).to_contain_text("guarded-9b answered")
+    view.get_by_role("button", name="Use in new conversations: At work").click()
+    expect(view.locator(".p-profile", has_text="At work")).to_contain_text("in new conversations")
+    (kept,) = read_profiles(home / "profiles.json")
+    assert (kept.name, kept.max_input_length, dotenv_values(home / ".env")[kept.key]) == ("At work", 8_000, KEY)
+    assert KEY not in chat.page.content()
+    view.get_by_role("button", name="Remove: At work").click()
+    view.get_by_role("button", name="Remove", exact=True).click()
+    expect(view.locator(".p-report-ok")).to_contain_text("At work is removed")
+    assert read_profiles(home / "profiles.json").names == ()
+    assert KEY not in (home / ".env").read_text("utf-8")
 
 
 def test_numbers_choices_and_what_they_do(chat: Chat, home: Path) -> None:

@@ -14,6 +14,7 @@ from assistant.ui.form import Form
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
+    from assistant.assembly.own_settings import OwnSettings
     from assistant.models.detect import LocalServer
     from assistant.models.local.gguf_file import GgufFile
 
@@ -64,7 +65,17 @@ class WhoAnswers:
 
 def who_answers(assistant: Assistant, place: str, form: Form | None = None) -> WhoAnswers:
     """Who can answer here, and who does, or who was chosen in a form; a key of the form is not among it."""
-    told = _who_answers(assistant, place)
+    own = assistant.own_settings
+    told = _who_answers(own, assistant.settings, place)
+    return _as_chosen(replace(told, fixed_by=own.fixes_model, model_name=assistant.model.name), form)
+
+
+def who_answers_by(settings: Settings, own: OwnSettings, form: Form | None = None) -> WhoAnswers:
+    """The same for the settings of a profile, which no variable fixes."""
+    return _as_chosen(_who_answers(own, settings, "profile"), form)
+
+
+def _as_chosen(told: WhoAnswers, form: Form | None) -> WhoAnswers:
     kind, *found = form.said("who").split(" ", 3) if form else [""]
     if form is None or kind not in ("found", "file", "provider", "server", "nobody"):
         return told
@@ -79,13 +90,12 @@ def who_answers(assistant: Assistant, place: str, form: Form | None = None) -> W
     return replace(told, chosen=kind, file=file, address=address, model=model, provider_name=form.said("provider"))
 
 
-def _who_answers(assistant: Assistant, place: str) -> WhoAnswers:
-    own, settings = assistant.own_settings, assistant.settings
+def _who_answers(own: OwnSettings, settings: Settings, place: str) -> WhoAnswers:
     provider = _known(settings)
     return WhoAnswers(
         place=place,
-        fixed_by=own.fixes_model,
-        model_name=assistant.model.name,
+        fixed_by="",
+        model_name="",
         servers=own.found,
         files=own.files,
         file=settings.model_file,

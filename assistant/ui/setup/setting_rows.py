@@ -13,7 +13,7 @@ from assistant.ui.form import Form
 from assistant.ui.setup.choices import Option
 
 Section = Literal["models", "window", "tools", "memory", "appearance", "data"]
-Kind = Literal["choice", "number", "percent", "text"]
+Kind = Literal["choice", "number", "percent", "text", "key"]
 _FIELDS: Mapping[Section, Mapping[str, tuple[str, ...] | Kind]] = {
     "models": {"compactor_model": "text"},
     "window": {"max_input_length": "number", "memory_compact_ratio": "percent", "max_recent_turns": "number"},
@@ -22,6 +22,9 @@ _FIELDS: Mapping[Section, Mapping[str, tuple[str, ...] | Kind]] = {
         "memory": ("on", "off"),
         "recall": ("on", "off"),
         "embedder": ("default", "openai", "dashscope", "none"),
+        "embedding_model": "text",
+        "embedding_base_url": "text",
+        "embedding_api_key": "key",
     },
     "appearance": {"language": ("auto", "en", "zh"), "timezone": "text"},
     "data": {},
@@ -66,7 +69,8 @@ def section_of(name: str) -> Section:
 def _changed(form: Form, rows: list[SettingRow]) -> Iterator[tuple[str, str]]:
     for row in rows:
         said = form.said(row.field)
-        if row.fixed_by or row.field not in form.fields or said == row.value:
+        # A key is never shown, so an empty field leaves it as it is.
+        if row.fixed_by or row.field not in form.fields or said == row.value or (row.kind == "key" and not said):
             continue
         yield row.field, _ratio(row, said) if row.kind == "percent" and said else said
 
@@ -80,7 +84,7 @@ def _ratio(row: SettingRow, percent: str) -> str:
 
 def _row(settings: Settings, field: str, kind: tuple[str, ...] | Kind) -> SettingRow:
     value: object = getattr(settings, field)
-    shown = "" if value is None else str(value)
+    shown = "" if value is None or kind == "key" else str(value)
     if kind == "percent" and isinstance(value, float):
         shown = f"{100 * value:g}"
     values = kind if isinstance(kind, tuple) else ()

@@ -17,6 +17,7 @@ from assistant.ui.components import PageUpdate
 from assistant.ui.form import Form, read_form
 from assistant.ui.setup.allowed_rows import allowed_rows, damaged_name
 from assistant.ui.setup.choices import model_choice, who_answers
+from assistant.ui.setup.profile_rows import ProfileFields, profile_rows
 from assistant.ui.setup.setting_rows import SECTIONS, Section, changed_settings, section_of, setting_rows
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ async def open_settings(_chat: ChatController, click: Click) -> AsyncIterator[Pa
     assistant = click.loaded.assistant
     if section == "models" and assistant.own_settings.is_owner and not assistant.own_settings.fixes_model:
         await assistant.own_settings.look_around()
-    yield await _shown(assistant, section)
+    yield await shown_settings(assistant, section)
 
 
 async def save_settings(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
@@ -52,7 +53,7 @@ async def save_settings(chat: ChatController, click: Click) -> AsyncIterator[Pag
         report = await _save(assistant, section, changed_settings(form, assistant.settings, section))
     except (PalimpsestError, OSError) as error:
         report = ConnectionReport(False, str(error))
-    yield chat.whole(click.loaded, click.tab) | await _shown(assistant, section, report)
+    yield chat.whole(click.loaded, click.tab) | await shown_settings(assistant, section, report)
 
 
 async def revoke_call(_chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
@@ -68,18 +69,18 @@ async def revoke_call(_chat: ChatController, click: Click) -> AsyncIterator[Page
         report = ConnectionReport(is_revoked, say("page_setup", "revoked" if is_revoked else "nothing_revoked"))
     except (PalimpsestError, OSError) as error:
         report = ConnectionReport(False, str(error))
-    yield await _shown(assistant, "tools", report)
+    yield await shown_settings(assistant, "tools", report)
 
 
 async def choose_model(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
     """Try the chosen model, and go on with it where it answers."""
     assistant, form = click.loaded.assistant, read_form(click.target)
-    yield await _shown(assistant, "models", is_trying=True, form=form)
+    yield await shown_settings(assistant, "models", is_trying=True, form=form)
     try:
         report = await _choose(assistant, form)
     except (PalimpsestError, OSError) as error:
         report = ConnectionReport(False, str(error))
-    yield chat.whole(click.loaded, click.tab) | await _shown(assistant, "models", report, form=form)
+    yield chat.whole(click.loaded, click.tab) | await shown_settings(assistant, "models", report, form=form)
 
 
 async def _choose(assistant: Assistant, form: Form) -> ConnectionReport:
@@ -96,7 +97,7 @@ async def _choose(assistant: Assistant, form: Form) -> ConnectionReport:
 
 async def _save(assistant: Assistant, section: Section, changes: dict[str, str]) -> ConnectionReport:
     """Write and use the changes; a turn that runs is not cut for them."""
-    if any(one.is_running for one in assistant.conversations.all_open()):
+    if is_turn_running(assistant):
         return ConnectionReport(False, say("page", "turn_is_running"))
     own = assistant.own_settings
     if changes:
@@ -108,14 +109,25 @@ async def _save(assistant: Assistant, section: Section, changes: dict[str, str])
     return ConnectionReport(True, say("page_setup", "saved_for_restart" if needs_restart else "saved"))
 
 
-async def _shown(
+def is_turn_running(assistant: Assistant) -> bool:
+    """True while a conversation that is open is at work."""
+    return any(one.is_running for one in assistant.conversations.all_open())
+
+
+async def shown_settings(
     assistant: Assistant,
     section: Section,
     report: ConnectionReport | None = None,
     *,
     is_trying: bool = False,
     form: Form | None = None,
+    profile: ProfileFields | None = None,
+    leaving: str = "",
 ) -> PageUpdate:
+    """A section of the settings, with what came of the last click; among the models the form of one `profile`.
+
+    It is asked whether the profile `leaving` is to be removed.
+    """
     size = await asyncio.to_thread(_size_of, assistant) if section == "data" else None
     view = card(
         "settings_view",
@@ -125,7 +137,10 @@ async def _shown(
         rows=setting_rows(assistant.settings, section),
         who=who_answers(assistant, "settings", form) if section == "models" else None,
         model=assistant.model,
-        threshold=assistant.policy.threshold,
+        profiles=profile_rows(assistant, leaving) if section == "models" else [],
+        profiles_problem=assistant.profiles.problem,
+        profile=profile,
+        policy=assistant.policy,
         size=size,
         allowed=allowed_rows(assistant) if section == "tools" else [],
         damaged=damaged_name(assistant) if section == "tools" else "",
