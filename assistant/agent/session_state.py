@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -23,8 +23,8 @@ from assistant.compaction.pins import Pin, pins_to_quote, write_summary_message
 from assistant.compaction.record import CompactionRecord
 from assistant.config.clock import Clock
 from assistant.config.prompts import language_of
-from assistant.config.words import Language
-from assistant.errors import SessionNotFoundError
+from assistant.config.words import Language, say
+from assistant.errors import PalimpsestError, SessionNotFoundError
 from assistant.index.left_out import sentence_marks
 from assistant.messages.blocks import (
     BlockKey,
@@ -41,7 +41,7 @@ from assistant.messages.events import FinishReason, Recalled, RecalledLine
 from assistant.messages.hints import without_hints, without_recalled, without_trailing_hints
 from assistant.storage.allowed_calls import Allowance
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rebuild import complete_messages, since_clear
+from assistant.storage.journal.rebuild import complete_messages, messages_of, since_clear
 from assistant.storage.journal.rows import (
     BlockRow,
     DroppedRow,
@@ -50,9 +50,12 @@ from assistant.storage.journal.rows import (
     RecalledRow,
     RecallRefusedRow,
     Row,
+    ShownRow,
     TurnEndRow,
     UndoneRow,
 )
+from assistant.storage.journal.versions import ToldRows, Versions, dropped_keys, told_rows
+from assistant.storage.message_healing import heal
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.workspace import Workspace
@@ -207,7 +210,7 @@ class SessionState:
         """The queued messages whose turn never began, oldest first."""
         rows = since_clear(self.journal.rows(self.session_id, include_dropped=True))
         gone = {row.key for row in rows if isinstance(row, BlockRow)}
-        gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+        gone |= dropped_keys(rows)
         queued: dict[str, list[QueuedRow]] = {}
         for row in rows:
             if isinstance(row, QueuedRow) and row.key not in gone:
@@ -304,15 +307,32 @@ class SessionState:
         return None
 
     def drop(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
-        """Blocks leave the context for good; the journal keeps them and says that they left.
+        """Blocks leave the context; the journal keeps them and says that they left.
 
         What was recalled for a question leaves with it.
         """
         self._write_dropped(keys, reason)
-        gone = set(keys)
-        messages = [_without(message, gone) for message in self.context]
-        left = without_trailing_hints([message for message in messages if message.content])
-        self._leave(replace(self._current(), messages=left))
+        self._leave(replace(self._current(), messages=self._messages_without(keys)))
+
+    def show_version(self, versions: Versions, number: int) -> None:
+        """Version `number` (from 1) stands in place of the one that stands now, from the journal; that one stays there.
+
+        Raises `PalimpsestError` for no such version, and where what stands there was compacted meanwhile.
+        """
+        left = versions.tails[versions.shown]
+        if not 1 <= number <= len(versions.tails):
+            raise PalimpsestError(say("conversation", "no_such_version", number=number, count=len(versions.tails)))
+        if not set(left) <= set(block_keys(self.context)):
+            raise PalimpsestError(say("conversation", "version_folded"))
+        keys = versions.tails[number - 1]
+        row = ShownRow(self.session_id, keys, left, self.at())
+        self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
+        back = [row for row in self._rows() if isinstance(row, BlockRow) and row.key in keys]
+        self._leave(replace(self._current(), messages=[*self._messages_without(left), *heal(messages_of(back))]))
+
+    def told(self) -> ToldRows:
+        """The rows of the conversation as it reads now, and which parts of it have several versions."""
+        return told_rows(self.journal.rows(self.session_id, include_dropped=True))
 
     def clear(self) -> None:
         """Everything leaves the context, the summary too."""
@@ -354,6 +374,10 @@ class SessionState:
     def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         row = DroppedRow(self.session_id, tuple(keys), reason, self.at())
         self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
+
+    def _messages_without(self, keys: Collection[BlockKey]) -> list[Msg]:
+        messages = [_without(message, set(keys)) for message in self.context]
+        return without_trailing_hints([message for message in messages if message.content])
 
     def _leave(self, after: Session) -> None:
         """A `dropped` row counts without the session file, so the state follows it even where the file cannot."""

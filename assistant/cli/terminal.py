@@ -19,6 +19,7 @@ from assistant.messages.events import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    VersionShown,
 )
 from assistant.text.visible_text import as_it_runs, split_for_reading, with_visible_controls
 
@@ -67,6 +68,9 @@ def terminal_text(event: Event) -> str:  # noqa: C901 - one match over the union
             return f"\n! {printable(event.error)}\n"
         case TurnFinished():
             return _end_text(event)
+        case VersionShown():
+            told = say("cli", "version_shown", shown=event.shown, count=event.count)
+            return f"{told}{printable(event.text)}\n"
         case _:
             return ""
 

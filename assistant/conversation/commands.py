@@ -340,6 +340,30 @@ async def _retry(call: Call) -> Conversation:
     return call.conversation
 
 
+async def _version(call: Call) -> Conversation:
+    """Tells how many versions the newest place with several has, or lets one of them stand."""
+    known = call.conversation.versions()
+    if not known:
+        raise PalimpsestError(say("conversation", "no_versions"))
+    newest = known[-1]
+    if call.argument.isdecimal():
+        call.conversation.show_version(newest.part, newest.message_id, int(call.argument))
+        return call.conversation
+    told = say("commands", f"versions_of_{newest.part}", count=newest.count, shown=newest.shown)
+    call.conversation.emit(Notice(told, "info"))
+    return call.conversation
+
+
+async def _branch(call: Call) -> Conversation:
+    """Begins a conversation with what stands here, or with what stands up to the turn that begins with the argument."""
+    await call.conversation.stop()
+    turns = [event for event in call.conversation.attach().history if isinstance(event, TurnStarted) and event.text]
+    found = [turn for turn in turns if call.argument.lower() in turn.text.lower()]
+    if not found:
+        raise PalimpsestError(say("commands", "nothing_to_branch"))
+    return call.conversations.open(call.conversations.branch(call.conversation.session_id, found[-1].message_id))
+
+
 async def _model(call: Call) -> Conversation:
     """Says who answers, and who else could; or lets another profile answer."""
     conversation = call.conversation
@@ -404,6 +428,8 @@ _RUN: Mapping[str, Callable[[Call], Awaitable[Conversation]]] = {
     "stop": _stop,
     "continue": _continue,
     "retry": _retry,
+    "version": _version,
+    "branch": _branch,
     "model": _model,
     "help": _help,
 }

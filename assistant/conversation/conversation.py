@@ -23,8 +23,19 @@ from assistant.conversation.answering import Answering, ModelSwitch
 from assistant.conversation.asked_messages import AskedMessages
 from assistant.conversation.event_log import EventLog, NumberedEvent
 from assistant.conversation.job_queue import JobQueue
-from assistant.conversation.jobs import Answer, Ask, CarryOutRequests, Clear, Continue, Edit, Job, Measure, Retry
-from assistant.conversation.past import change_event, past_before, past_of
+from assistant.conversation.jobs import (
+    Answer,
+    Ask,
+    CarryOutRequests,
+    Clear,
+    Continue,
+    Edit,
+    Job,
+    Measure,
+    Retry,
+    ShowVersion,
+)
+from assistant.conversation.past import change_event, past_before, past_of, versions_known
 from assistant.conversation.turns import Turns
 from assistant.errors import PalimpsestError
 from assistant.messages.blocks import BlockKey, text_of
@@ -35,6 +46,8 @@ from assistant.messages.events import (
     Notice,
     RecalledLine,
     RecallRefused,
+    VersionedPart,
+    VersionsKnown,
 )
 from assistant.messages.hints import without_hints
 from assistant.models.chat_model import ChatModel
@@ -201,6 +214,14 @@ class Conversation:
         """Answer the newest message again; the answer so far leaves the context, not the journal."""
         self._submit(Retry())
 
+    def show_version(self, part: VersionedPart, message_id: str, number: int) -> None:
+        """Let version `number` (from 1) of a message, or of the answer to it, stand, and what followed it."""
+        self._submit(ShowVersion(part, message_id, number))
+
+    def versions(self) -> list[VersionsKnown]:
+        """The answers and messages that have several versions, as they came about."""
+        return versions_known(self._state.told().versions)
+
     def questions(self) -> list[Question]:
         """The person's messages that can be edited: those in the context, oldest first."""
         context = without_hints(self._loop.context)
@@ -253,14 +274,16 @@ class Conversation:
 
     def attach(self) -> Attached:
         """The past as events, and where to follow on; a running turn is followed from its start."""
-        rows = self._state.journal.rows(self.session_id)
+        told = self._state.told()
+        rows, known = told.rows, versions_known(told.versions)
         compaction_id, approvals = self._state.session.compaction_id, self._loop.approvals()
         changes = self._written_changes()
         running = self._turns.running
         if running is None:
-            return Attached([*past_of(rows, compaction_id, approvals, changes), *self._events.kept], self._events.end)
+            past = past_of(rows, compaction_id, approvals, changes)
+            return Attached([*known, *past, *self._events.kept], self._events.end)
         past = past_before(rows, compaction_id, running, approvals, changes)
-        return Attached([*past, *self._events.kept], running.start)
+        return Attached([*known, *past, *self._events.kept], running.start)
 
     def _written_changes(self) -> list[DatedChange]:
         try:
@@ -362,7 +385,7 @@ class Conversation:
     async def _carry_out(self, job: Job) -> None:
         try:
             match job:
-                case Measure() | Clear():
+                case Measure() | Clear() | ShowVersion():
                     await self._take_chosen_model()
                     await self._change_context(job)
                 case Ask():
@@ -408,8 +431,11 @@ class Conversation:
     def _asked(self) -> AskedMessages:
         return AskedMessages(self._state, self._window, self._events.emit)
 
-    async def _change_context(self, job: Measure | Clear) -> None:
+    async def _change_context(self, job: Measure | Clear | ShowVersion) -> None:
         match job:
+            case ShowVersion():
+                self._turns.show_version(job.part, job.message_id, job.number)
+                self._window.emit_measure()
             case Measure():
                 await self._window.read_schemas()
                 self._window.emit_measure()

@@ -93,6 +93,13 @@ class Conversations:
         with self._sessions.open_lock(session_id):
             self._sessions.put_on_top(session_id, is_on_top)
 
+    def branch(self, session_id: str, message_id: str) -> str:
+        """The id of a new conversation that begins with a copy of this one, to the end of the turn of a message.
+
+        Raises `SessionNotFoundError` where there is no such turn.
+        """
+        return self._sessions.branch(session_id, message_id).session_id
+
     async def trash(self, session_id: str) -> None:
         """Put a conversation into the trash; a running turn is ended first.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from assistant.agent.allowances import Decision
 from assistant.messages.blocks import Msg
+from assistant.messages.events import VersionedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,15 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowVersion:
+    """Let another version of an answer or a message stand in the conversation; `number` counts from 1."""
+
+    part: VersionedPart
+    message_id: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Drop a message of the person and all that followed, and ask this instead."""
 
@@ -56,4 +66,4 @@ class Clear:
     """Empty the context."""
 
 
-Job = Ask | Answer | Continue | Retry | Edit | CarryOutRequests | Measure | Clear
+Job = Ask | Answer | Continue | Retry | ShowVersion | Edit | CarryOutRequests | Measure | Clear

@@ -6,9 +6,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.memory.log import MemoryChange
-from assistant.messages.events import ApprovalRequested, Event, MemoryChanged, ToolFinished, TurnFailed, TurnFinished
+from assistant.messages.events import (
+    ApprovalRequested,
+    Event,
+    MemoryChanged,
+    ToolFinished,
+    TurnFailed,
+    TurnFinished,
+    VersionsKnown,
+)
 from assistant.storage.journal.past_events import DatedChange, events_of_rows
 from assistant.storage.journal.rows import BlockRow, Row
+from assistant.storage.journal.versions import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,11 @@ def past_before(
     if not turn.parked_ids:
         return history
     return _parked(history, turn.parked_ids, [card for card in approvals if card.call_id in turn.parked_ids])
+
+
+def versions_known(versions: Sequence[Versions]) -> list[VersionsKnown]:
+    """The events that say which parts of a conversation have several versions."""
+    return [VersionsKnown(one.part, one.message_id, one.shown + 1, len(one.tails)) for one in versions]
 
 
 def change_event(change: MemoryChange) -> MemoryChanged:

@@ -95,18 +95,26 @@ class Trash:
                 conversation.leave_recalled()
 
     def _remove_rest(self, session_ids: set[str]) -> None:
-        """Full tool results, refused summaries and attached files; none is found again once the rows are gone."""
-        compaction_ids: set[str] = set()
+        """Full tool results, refused summaries and attached files; none is found again once the rows are gone.
+
+        What a branch of these conversations names as well stays.
+        """
         attachments = Attachments(self._workspace)
-        for session_id in session_ids:
-            rows = self._journal.rows(session_id, include_dropped=True)
-            compaction_ids.update(row.compaction_id for row in rows if isinstance(row, CompactionRecord))
-            for artifact_id in artifact_ids_of(rows):
+        rows = [row for one in session_ids for row in self._journal.rows(one, include_dropped=True)]
+        compaction_ids = {row.compaction_id for row in rows if isinstance(row, CompactionRecord)}
+        blocks = [row.block for row in rows if isinstance(row, BlockRow | QueuedRow)]
+        artifact_ids, files = artifact_ids_of(rows), attached_files(blocks)
+        pictures = [name for block in blocks if (name := picture_name(block))]
+        named = {*artifact_ids, *(file.kept for file in files), *pictures}
+        kept = self._journal.named_elsewhere(named, session_ids)
+        for artifact_id in artifact_ids:
+            if artifact_id not in kept:
                 self._remove_artifact(artifact_id)
-            blocks = [row.block for row in rows if isinstance(row, BlockRow | QueuedRow)]
-            for file in attached_files(blocks):
+        for file in files:
+            if file.kept not in kept:
                 attachments.remove(file)
-            for name in filter(None, map(picture_name, blocks)):
+        for name in pictures:
+            if name not in kept:
                 attachments.remove_picture(name)
         for path in self._workspace.compaction_failures_folder.glob("*.json"):
             if path.stem in compaction_ids or _session_of(read_any_text(path)) in session_ids:

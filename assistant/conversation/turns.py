@@ -15,7 +15,7 @@ from assistant.config.prompts import render
 from assistant.config.words import say
 from assistant.conversation.answering import Answering
 from assistant.conversation.event_log import EventLog
-from assistant.conversation.past import RunningTurn
+from assistant.conversation.past import RunningTurn, versions_known
 from assistant.errors import OutputLimitError, PalimpsestError, StepLimitError
 from assistant.memory.bootstrap import finish_bootstrap
 from assistant.messages.attached import AttachedFile
@@ -30,6 +30,8 @@ from assistant.messages.events import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    VersionedPart,
+    VersionShown,
 )
 from assistant.models.failures import explain_model_error
 from assistant.storage.sessions.stream_draft import StreamedWords
@@ -103,6 +105,7 @@ class Turns:
         text = text_of(self._loop.context[index])
         self._state.drop(block_keys(self._loop.context[index + 1 :]), "retry")
         self._start(RunningTurn(question_id, self._events.end), text)
+        self._tell_versions()
         await self._run(lambda: self._loop.reply())
 
     async def edit(self, message_id: str, message: Msg) -> None:
@@ -113,7 +116,27 @@ class Turns:
             self._state.drop(block_keys([message]), "edit")
             raise PalimpsestError(say("conversation", "folded_not_editable"))
         self._state.drop(block_keys(context[index:]), "edit")
+        self.begin(message)
+        self._tell_versions()
         await self.reply_to(message)
+
+    def show_version(self, part: VersionedPart, message_id: str, number: int) -> None:
+        """Let another version stand in the conversation, which goes on from it; nothing leaves the journal."""
+        if self._loop.parked_calls():
+            raise PalimpsestError(say("conversation", "call_waits"))
+        known = (one for one in self._state.told().versions if (one.part, one.message_id) == (part, message_id))
+        if (versions := next(known, None)) is None:
+            raise PalimpsestError(say("conversation", "no_versions"))
+        if number == versions.shown + 1:
+            return
+        self._state.show_version(versions, number)
+        # A call that waited when its version was left waits for nobody any more.
+        self._close_calls()
+        self._state.keep()
+        shown = {key.message_id for key in versions.tails[number - 1]}
+        texts = [text_of(message) for message in self._loop.context if message.id in shown]
+        count = len([tail for tail in versions.tails if tail])
+        self._events.emit(VersionShown(part, message_id, number, count, "\n\n".join(filter(None, texts))))
 
     async def go_on(self) -> None:
         """Go on with the newest turn; its model calls are counted from zero."""
@@ -148,7 +171,7 @@ class Turns:
         """A turn goes on from the context as it is; what it emitted so far is past."""
         question_id = self._newest_question_id()
         self._state.keep()
-        past_rows = len(self._state.journal.rows(self._state.session_id))
+        past_rows = len(self._state.told().rows)
         parked_ids = frozenset(call.id for call in self._loop.parked_calls())
         self._emit_start(RunningTurn(question_id, self._events.end, past_rows, parked_ids), "")
 
@@ -221,9 +244,16 @@ class Turns:
         if finish_bootstrap(self._state.workspace):
             self._events.emit(Notice(say("conversation", "bootstrap_gone"), "info"))
 
+    def _tell_versions(self) -> None:
+        for event in versions_known(self._state.told().versions):
+            self._events.emit(event)
+
     def _mend_context(self) -> None:
         """What was said so far is kept, and every call has a result."""
         self._loop.keep_unsaved()
+        self._close_calls()
+
+    def _close_calls(self) -> None:
         output = render("tool_interrupted", self._state.language)
         for event in self._loop.close_open_calls(output, ToolResultState.INTERRUPTED):
             self._events.emit(event)

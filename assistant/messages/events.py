@@ -23,6 +23,7 @@ CompactionReason = Literal["automatic", "manual", "overflow"]
 FlushState = Literal["pending", "done", "nothing", "failed", "skipped"]
 AllowanceScope = Literal["conversation", "always"]
 NoticeLevel = Literal["info", "warning"]
+VersionedPart = Literal["answer", "message"]
 Part = Literal["system", "soul", "user", "memory", "tools", "summary", "pins", "messages"]
 ALLOWED_KEY = "allowed"
 """Under this name the metadata of a result say by what its call was allowed before."""
@@ -273,6 +274,29 @@ class TurnFailed:
     type: Literal["turn_failed"] = "turn_failed"
 
 
+@dataclass(frozen=True, slots=True)
+class VersionsKnown:
+    """An answer to the message `message_id`, or that message itself, has `count` versions; number `shown` stands."""
+
+    part: VersionedPart
+    message_id: str
+    shown: int
+    count: int
+    type: Literal["versions_known"] = "versions_known"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionShown:
+    """The person chose another version: what stands from there on is read anew; `text` is what it says."""
+
+    part: VersionedPart
+    message_id: str
+    shown: int
+    count: int
+    text: str
+    type: Literal["version_shown"] = "version_shown"
+
+
 Event = (
     TurnStarted
     | TextDelta
@@ -292,6 +316,8 @@ Event = (
     | Notice
     | TurnFinished
     | TurnFailed
+    | VersionsKnown
+    | VersionShown
 )
 
 _ALLOWED_BY: TypeAdapter[AllowedBy | None] = TypeAdapter(AllowedBy | None)

@@ -12,11 +12,13 @@ ChatAction = Literal[
     "ask-remove-profile",
     "begin",
     "begin-with-profile",
+    "branch",
     "catch-up",
     "choose-model",
     "close-text",
     "continue",
     "copy",
+    "copy-message",
     "deny",
     "draw-all",
     "earlier",
@@ -62,6 +64,7 @@ ChatAction = Literal[
     "undo-change",
     "unpin",
     "unpin-session",
+    "version",
 ]
 """Actions of the conversation's side of the page."""
 

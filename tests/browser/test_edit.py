@@ -55,6 +55,42 @@ def test_an_edit_is_cancelled_and_the_draft_below_is_still_there(two_turns: Chat
     assert "second question" in two_turns.answers
 
 
+def test_versions_of_a_message_and_of_an_answer_are_chosen_and_stay_after_a_reload(two_turns: Chat) -> None:
+    page = two_turns.page
+    page.get_by_role("button", name="Edit this message").first.click()
+    page.locator("#edit-text textarea").fill("a better question")
+    page.get_by_role("button", name="Send again").click()
+    expect(page.locator("#chat")).to_contain_text("You said: a better question")
+    two_turns.wait_for_end()
+    own = page.get_by_role("group", name="Versions of this message")
+    expect(own).to_contain_text("2/2")
+    own.get_by_role("button", name="The version before").click()
+    expect(page.locator("#chat")).to_contain_text("You said: second question")
+    expect(page.locator("#chat")).not_to_contain_text("a better question")
+    expect(own).to_contain_text("1/2")
+    two_turns.open(page.url.partition("?")[2])
+    expect(page.locator("#chat")).to_contain_text("You said: second question")
+    page.get_by_role("button", name="Answer again").click()
+    answer = page.get_by_role("group", name="Versions of this answer")
+    expect(answer).to_contain_text("2/2")
+    answer.get_by_role("button", name="The version before").click()
+    expect(answer).to_contain_text("1/2")
+
+
+def test_a_branch_opens_with_what_stands_before_and_ones_own_message_is_copied(two_turns: Chat) -> None:
+    page = two_turns.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#chat .m-person").first.hover()
+    page.get_by_role("button", name="Copy this message").first.click()
+    page.wait_for_function("navigator.clipboard.readText().then(text => text === 'first question')")
+    page.locator("#chat .p-foot").first.hover()
+    page.get_by_role("button", name="Branch from here").first.click()
+    expect(page.locator("#top h1")).to_have_text("Branch of first question")
+    expect(page.locator("#chat")).to_contain_text("You said: first question")
+    expect(page.locator("#chat")).not_to_contain_text("second question")
+    expect(page.locator("#sessions .p-session-title", has_text="first question")).not_to_have_count(1)
+
+
 def test_enter_sends_again_and_the_box_opens_anew(two_turns: Chat) -> None:
     page = two_turns.page
     page.get_by_role("button", name="Edit this message").last.click()

@@ -7,6 +7,7 @@ around midnight.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,7 +31,6 @@ from assistant.storage.journal.files import (
 from assistant.storage.journal.listing import Day, JournalList
 from assistant.storage.journal.rows import (
     BlockRow,
-    DroppedRow,
     Row,
     UnwrittenRow,
     line_start,
@@ -41,6 +41,7 @@ from assistant.storage.journal.rows import (
     written_key,
     written_text,
 )
+from assistant.storage.journal.versions import dropped_keys
 from assistant.storage.workspace import Workspace
 from assistant.text.encoding import encode
 from assistant.text.instant import instant
@@ -114,15 +115,14 @@ class Journal:
     def rows(self, session_id: str, include_dropped: bool = False) -> list[Row]:
         """All rows of a session, oldest first, one a key (the first counts).
 
-        Blocks that a `dropped` row names are left out unless `include_dropped`.
+        Blocks that left the context are left out unless `include_dropped`.
         """
         with self._guard:
             self._list.read_on()
             session = self._session_keys(session_id)
             lines = [line for day in session.read_to for line in read_lines(self._folder / day.name)]
             rows = _oldest_first([(line.path, row) for line in lines if (row := self._row_of(line, session))])
-        dropped = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
-        return list(_without_repeats(rows, set() if include_dropped else dropped))
+        return list(_without_repeats(rows, set() if include_dropped else dropped_keys(rows)))
 
     def read_on(self) -> int:
         """Take in what is new in the day files, the first time maybe a lot; a number that grows where there was any."""
@@ -172,6 +172,15 @@ class Journal:
         lines = (line for path in day_files(self._folder) for line in read_lines(path) if _RECALLED in line.content)
         rows = (row for line in lines if (row := read_row(line.content)))
         return {row.session_id for row in rows if quotes(row, session_ids)} - session_ids
+
+    def named_elsewhere(self, names: Collection[str], session_ids: Collection[str]) -> set[str]:
+        """Those of these names of files that the rows of other conversations have: a branch has those it copied."""
+        if not names:
+            return set()
+        wanted = re.compile(b"|".join(re.escape(encode(name)) for name in names))
+        starts = tuple(line_start(session_id) for session_id in session_ids)
+        lines = (line.content for path in day_files(self._folder) for line in read_lines(path))
+        return {found.decode() for line in lines if not line.startswith(starts) for found in wanted.findall(line)}
 
     def rewrite(self, change: Callable[[Row], Row | None]) -> int:
         """Put `change(row)` in place of each row, nothing where it is None; returns how many rows changed.

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from assistant.compaction.record import CompactionRecord
 from assistant.messages.blocks import Block, BlockKey, BlockKind, Msg, copy_with_blocks, iterate_blocks
 from assistant.storage.journal.rows import BlockRow, DroppedRow, Row, UndoneRow
+from assistant.storage.journal.versions import dropped_keys
 
 NEWEST: Final = "newest"
 """In place of a compaction id: the newest record that was not taken back."""
@@ -36,7 +37,7 @@ def rebuild_messages(rows: Sequence[Row], compaction_id: str | None = NEWEST) ->
     rows = since_clear(rows)
     record = record_of(rows, compaction_id)
     gone = {key for row in chain_of(rows, record) for key in row.keys}
-    gone |= {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
+    gone |= dropped_keys(rows)
     blocks = [row for row in rows if isinstance(row, BlockRow) and row.key not in gone]
     return RebuiltContext(
         messages=messages_of(blocks),
@@ -54,8 +55,7 @@ def complete_messages(messages: Sequence[Msg], rows: Sequence[Row], compaction_i
     rebuilt = rebuild_messages(rows, compaction_id).messages
     kept_keys = {placed.key for placed in iterate_blocks(rebuilt)}
     known_keys = {row.key for row in rows if isinstance(row, BlockRow)}
-    dropped_keys = {key for row in rows if isinstance(row, DroppedRow) for key in row.keys}
-    gone = (known_keys | dropped_keys) - kept_keys
+    gone = (known_keys | dropped_keys(rows)) - kept_keys
     blocks: dict[BlockKey, Block] = {placed.key: placed.block for placed in iterate_blocks(rebuilt)}
     blocks |= {placed.key: placed.block for placed in iterate_blocks(messages) if placed.key not in gone}
     order = _merged(_order(rebuilt), _order(messages))

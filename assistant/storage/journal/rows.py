@@ -82,13 +82,27 @@ class UndoneRow:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRow:
-    """Blocks that left the context for good; after `clear` no block before this row is in it."""
+    """Blocks that left the context; after `clear` no block before this row is in it.
+
+    What was answered again or edited is a version of what follows, and may be shown again.
+    """
 
     session_id: str
     keys: tuple[BlockKey, ...]
     reason: DropReason
     at: str
     kind: Literal["dropped"] = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """Another version of an answer or a message stands in the conversation: `keys` are back, and `left` has left."""
+
+    session_id: str
+    keys: tuple[BlockKey, ...]
+    left: tuple[BlockKey, ...]
+    at: str
+    kind: Literal["shown"] = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +187,7 @@ Row = (
     | TurnEndRow
     | UndoneRow
     | DroppedRow
+    | ShownRow
     | UnwrittenRow
     | LeftRow
     | FlushStartRow

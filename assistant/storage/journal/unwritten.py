@@ -10,6 +10,7 @@ from assistant.compaction.record import CompactionRecord
 from assistant.messages.blocks import BlockKey, is_said
 from assistant.storage.journal.rebuild import standing_ids
 from assistant.storage.journal.rows import BlockRow, DroppedRow, FlushRow, FlushStartRow, LeftRow, Row, UnwrittenRow
+from assistant.storage.journal.versions import dropped_keys
 
 ENOUGH_MESSAGES = 2
 ENOUGH_CHARS = 200
@@ -96,7 +97,7 @@ def left_stretch(rows: Sequence[Row], compaction_id: str | None) -> Unwritten | 
 
 def said_blocks(rows: Sequence[Row]) -> list[BlockRow]:
     """The blocks of what was said, that which was cleared away too, without what was edited or answered again."""
-    gone = {key for row in rows if isinstance(row, DroppedRow) and row.reason != "clear" for key in row.keys}
+    gone = dropped_keys(row for row in rows if not (isinstance(row, DroppedRow) and row.reason == "clear"))
     return [row for row in rows if isinstance(row, BlockRow) and row.key not in gone]
 
 

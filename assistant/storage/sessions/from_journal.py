@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from assistant.compaction.record import CompactionRecord
 from assistant.messages.blocks import Msg, block_keys
 from assistant.storage.journal.rebuild import complete_messages, rebuild_messages, record_of, since_clear
-from assistant.storage.journal.rows import BlockRow, DroppedRow, Row
+from assistant.storage.journal.rows import (
+    BlockRow,
+    DroppedRow,
+    FlushRow,
+    RecalledRow,
+    Row,
+    ShownRow,
+    TurnEndRow,
+    UndoneRow,
+)
 from assistant.storage.sessions.session_file import Session, title_of_messages
 
 
@@ -27,7 +39,7 @@ def rebuilt(session_id: str, rows: list[Row]) -> Session | None:
         return None
     context = rebuild_messages(rows)
     everything: list[Msg] = rebuild_messages(
-        [row for row in rows if not isinstance(row, DroppedRow)], compaction_id=None
+        [row for row in rows if not isinstance(row, DroppedRow | ShownRow)], compaction_id=None
     ).messages
     return Session(
         user_id=blocks[0].user_id,
@@ -38,6 +50,27 @@ def rebuilt(session_id: str, rows: list[Row]) -> Session | None:
         compaction_id=context.compaction_id,
         updated_at=rows[-1].at,
     )
+
+
+def branched_rows(rows: Sequence[Row], message_id: str, session_id: str) -> list[Row]:
+    """What stands from the last `clear` to the end of the turn of a message, as rows of another conversation.
+
+    Empty where no such message stands there. What was to be written to memory is written by the conversation it is of.
+    """
+    rows = since_clear(rows)
+    questions = [row.message_id for row in rows if isinstance(row, BlockRow) and row.role == "user"]
+    if message_id not in questions:
+        return []
+    later = set(questions[questions.index(message_id) :]) - {message_id}
+    stop = next((i for i, row in enumerate(rows) if isinstance(row, BlockRow) and row.message_id in later), len(rows))
+    copied: list[Row] = []
+    for row in rows[:stop]:
+        if isinstance(row, BlockRow | TurnEndRow | UndoneRow | RecalledRow):
+            copied.append(replace(row, session_id=session_id))
+        elif isinstance(row, CompactionRecord):
+            copied.append(replace(row, session_id=session_id))
+            copied.append(FlushRow(session_id, row.compaction_id, "nothing", row.at))
+    return copied
 
 
 def _from_first_of(messages: list[Msg], rows: list[Row]) -> list[Row]:

@@ -26,7 +26,7 @@ from assistant.storage.journal.day_parts import JournalSession
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rows import DeletedRow
 from assistant.storage.message_healing import heal
-from assistant.storage.sessions.from_journal import completed, rebuilt
+from assistant.storage.sessions.from_journal import branched_rows, completed, rebuilt
 from assistant.storage.sessions.heads import SessionHeads
 from assistant.storage.sessions.pinned import pinned_artifacts
 from assistant.storage.sessions.session_file import (
@@ -86,6 +86,23 @@ class Sessions:
     def create(self, title: str = "") -> Session:
         """A new conversation; it is on disk once it is saved."""
         return Session(self._user_id, uuid.uuid4().hex, title_from(title, self._known), updated_at=self._at())
+
+    def branch(self, session_id: str, message_id: str) -> Session:
+        """A new conversation, on disk, that begins with a copy of another one to the end of the turn of a message.
+
+        The other one stays as it is. Raises `SessionNotFoundError` where it has no such message.
+        """
+        original = self.load(session_id)
+        session = self.create(say("storage", "branch_of", title=original.title))
+        rows = branched_rows(self._journal.rows(session_id), message_id, session.session_id)
+        if not rows:
+            raise SessionNotFoundError(session_id)
+        with self._guard:
+            self._journal.append(rows)
+            context = rebuilt(session.session_id, rows)
+            assert context is not None
+            self.save(replace(context, title=session.title, messages=heal(context.messages)))
+        return self.load(session.session_id)
 
     def draft(self, session_id: str) -> StreamDraft:
         """Where what is streamed in a conversation is kept until it is in the journal."""

@@ -26,7 +26,7 @@
     "m-card": ".__TOKEN__",
     "m-heading": "h3, h4, h5, h6",
     "m-waits": ".p-queued",
-    "m-edits": ".p-pencil",
+    "m-edits": ".p-own",
   });
   const setBlock = (element, html) => {
     element.source = html;

@@ -84,6 +84,17 @@ def continue_turn(view: LiveView, target: str) -> bool:
     return True
 
 
+def show_version(view: LiveView, target: str) -> bool:
+    """Let another version of a message or an answer stand in the conversation."""
+    place, _, number = target.rpartition(" ")
+    part, _, message_id = place.partition(" ")
+    for known in view.transcript.versions:
+        if (known.part, known.message_id) == (part, message_id) and number in map(str, range(1, known.count + 1)):
+            view.conversation.show_version(known.part, message_id, int(number))
+            return True
+    return False
+
+
 def refuse_recall(view: LiveView, target: str) -> bool:
     """Keep a recalled passage out of recall in this conversation."""
     if (line := view.transcript.recalled(target)) is None:
@@ -113,9 +124,25 @@ async def show_folded(chat: ChatController, click: Click, view: LiveView) -> Asy
 
 async def copy_answer(_chat: ChatController, click: Click, view: LiveView) -> PageUpdate | None:
     """Give the browser an answer as it was written."""
-    # To copy the same answer twice must be two changes for the browser to see.
-    text = answer_text(view.transcript, click.target)
-    return PageUpdate(copied=str(card("copied", text=text, nonce=secrets.token_hex(4))))
+    return PageUpdate(copied=_copied(answer_text(view.transcript, click.target)))
+
+
+async def copy_message(_chat: ChatController, click: Click, view: LiveView) -> PageUpdate | None:
+    """Give the browser a message of the person as they wrote it."""
+    entry = view.transcript.question(click.target)
+    return PageUpdate(copied=_copied(entry.text)) if entry else None
+
+
+async def branch(chat: ChatController, click: Click, view: LiveView) -> AsyncIterator[PageUpdate]:
+    """Open a new conversation that begins with all that stands up to the end of a turn."""
+    if view.transcript.question(click.target) is None:
+        gr.Warning(say("page", "button_gone"))
+        yield PageUpdate()
+        return
+    conversations = click.loaded.assistant.conversations
+    branched = await asyncio.to_thread(conversations.branch, view.conversation.session_id, click.target)
+    async for update in chat.open(click, branched):
+        yield update
 
 
 async def edit(_chat: ChatController, click: Click, view: LiveView) -> PageUpdate | None:
@@ -232,6 +259,11 @@ async def switch_recall(chat: ChatController, click: Click) -> AsyncIterator[Pag
 async def reconnect(assistant: Assistant) -> None:
     """Look for a model again."""
     await assistant.reconnect_model()
+
+
+def _copied(text: str) -> str:
+    # To copy the same text twice must be two changes for the browser to see.
+    return str(card("copied", text=text, nonce=secrets.token_hex(4)))
 
 
 def _answer(view: LiveView, answered: Answered) -> bool:

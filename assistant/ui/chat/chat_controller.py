@@ -28,7 +28,7 @@ from assistant.ui.chat.page_updates import (
     received_update,
     shown_edit_box,
 )
-from assistant.ui.chat.search_panel import find_question
+from assistant.ui.chat.search_panel import find_question, version_of_hit
 from assistant.ui.chat.sent_transcripts import DrawnTranscript, SentTranscripts, TranscriptPatch
 from assistant.ui.chat.sessions_panel import ListedSessions, found_in_trash
 from assistant.ui.chat.staged_files import StagedFiles
@@ -281,6 +281,8 @@ class ChatController:
             question_id = await asyncio.to_thread(find_question, loaded.assistant, session_id, message_ids)
             entries = self.tabs.view(loaded, session_id).transcript.entries
             place = place_of_message(entries, [question_id, *message_ids])
+            if number := await asyncio.to_thread(version_of_hit, loaded.assistant, session_id, message_ids):
+                gr.Info(say("page", "hit_in_version", number=number))
         tab = Tab(session_id, place.window) if place else Tab(session_id)
         yield self.tabs.show(loaded, tab, click.tab_hash, str(place.entry) if place else "")
 

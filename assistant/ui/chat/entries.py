@@ -17,6 +17,8 @@ from assistant.messages.events import (
     NoticeLevel,
     RecalledLine,
     ToolState,
+    VersionedPart,
+    VersionsKnown,
 )
 
 RowState = ToolState | Literal["running", "waiting"]
@@ -155,6 +157,12 @@ class Transcript:
     is_retried: bool = False
     edited: Edited | None = None
     known_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    versions: tuple[VersionsKnown, ...] = ()
+
+    def versions_of(self, part: VersionedPart, message_id: str) -> VersionsKnown | None:
+        """How many versions there are of a message, or of the answer to it; None for one alone."""
+        found = (one for one in self.versions if (one.part, one.message_id) == (part, message_id))
+        return next(found, None)
 
     @property
     def pending_calls(self) -> tuple[str, ...]:

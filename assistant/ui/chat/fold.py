@@ -31,6 +31,8 @@ from assistant.messages.events import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    VersionShown,
+    VersionsKnown,
 )
 from assistant.ui.chat.entries import (
     ApprovalEntry,
@@ -124,6 +126,14 @@ def fold(transcript: Transcript, event: Event | Retried | Edited | Answered) -> 
             return _finish_turn(transcript, event)
         case TurnFailed(turn_id=turn_id, error=error, at=at):
             return _end(transcript, EndEntry(turn_id, "failed", error=error, at=at))
+        case VersionsKnown():
+            others = [
+                one for one in transcript.versions if (one.part, one.message_id) != (event.part, event.message_id)
+            ]
+            return replace(transcript, versions=(*others, event))
+        case VersionShown():
+            # What stands from there on is read anew by whoever follows.
+            return transcript
         case _:
             assert_never(event)
 

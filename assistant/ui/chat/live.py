@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from assistant.messages.events import Event
+from assistant.messages.events import Event, VersionShown
 from assistant.text.encoding import storable
 from assistant.ui.chat.entries import Edited, Transcript
 from assistant.ui.chat.fold import Answered, Retried, close_cut_turn, fold, fold_all
@@ -101,7 +101,10 @@ class LiveView:
             self._tell(numbered.event)
 
     def _tell(self, event: Event | Retried | Edited | Answered) -> None:
-        self._transcript = fold(self._transcript, event)
+        if isinstance(event, VersionShown):
+            self._transcript = fold_all(Transcript(), self.conversation.attach().history)
+        else:
+            self._transcript = fold(self._transcript, event)
         self.touch()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from assistant.config.words import say
+from assistant.storage.journal.versions import version_of_message
 from assistant.storage.sessions.session_head import SessionSummary
 from assistant.ui.cards import card
 from assistant.ui.safe_text import one_line
@@ -78,6 +79,12 @@ def find_question(assistant: Assistant, session_id: str, message_ids: Sequence[s
         if row.kind == "block":
             questions.setdefault(row.message_id, question_id)
     return next((questions[message_id] for message_id in message_ids if message_id in questions), "")
+
+
+def version_of_hit(assistant: Assistant, session_id: str, message_ids: Sequence[str]) -> int:
+    """Which version of an answer or a message the first of these is in, from 1; 0 where it stands there."""
+    rows = assistant.store.journal.rows(session_id, include_dropped=True)
+    return version_of_message(rows, message_ids[0])
 
 
 def hit_target(session_id: str, message_ids: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from assistant.config.words import say
+from assistant.messages.events import VersionsKnown
 from assistant.ui.cards import card
 from assistant.ui.chat.entries import (
     CompactionEntry,
@@ -33,6 +34,7 @@ class _Look:
     undoable: str | None
     can_edit: bool
     is_growing: bool
+    versions: VersionsKnown | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class TranscriptNodes:
                 undoable=undoable if isinstance(entry, CompactionEntry) else None,
                 can_edit=isinstance(entry, UserEntry) and entry.message_id in editable,
                 is_growing=is_running and index == len(entries) - 1 and isinstance(entry, TextEntry),
+                versions=None if is_running else _versions_at(transcript, entry),
             )
             nodes.append(self._node(index, entry, look))
         if stop < len(entries):
@@ -96,13 +99,30 @@ class TranscriptNodes:
                 text = grown(before, entry.text) if look.is_growing else whole(entry.text)
                 node = Node(str(index), "own", text.blocks, look.is_growing)
             case UserEntry():
-                pencil = (str(card("pencil", message_id=entry.message_id)),) if look.can_edit else ()
+                own = str(card("own_message", message_id=entry.message_id, can_edit=look.can_edit))
                 files = (str(card("attached_files", files=entry.attached)),) if entry.attached else ()
-                node = Node(str(index), "person", (*pencil, typed_html(entry.text), *files))
+                blocks = (own, *_versions_card(look), typed_html(entry.text), *files)
+                node = Node(str(index), "person", blocks)
             case _:
-                node = card_node(str(index), render_entry(entry, look.is_last_end, look.undoable))
+                drawn = str(render_entry(entry, look.is_last_end, look.undoable))
+                node = Node(str(index), "own", (drawn, *_versions_card(look)))
         self._drawn[index] = _DrawnEntry(entry, look, node, text)
         return node
+
+
+def _versions_at(transcript: Transcript, entry: Entry) -> VersionsKnown | None:
+    """The versions that an entry lets one choose between: those of a message, or at its end those of an answer."""
+    match entry:
+        case UserEntry():
+            return transcript.versions_of("message", entry.message_id)
+        case EndEntry():
+            return transcript.versions_of("answer", entry.turn_id)
+        case _:
+            return None
+
+
+def _versions_card(look: _Look) -> tuple[str, ...]:
+    return (str(card("versions", versions=look.versions)),) if look.versions else ()
 
 
 def _working_text(transcript: Transcript) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assistant.messages.events import VersionsKnown
 from assistant.ui.cards import action
 from assistant.ui.chat.entries import EndEntry, NoticeEntry, TextEntry, Transcript, UserEntry
 from assistant.ui.chat.transcript_nodes import TranscriptNodes
@@ -35,7 +36,20 @@ def test_a_message_that_can_be_edited_has_a_pencil_beside_its_text() -> None:
     first, second = TranscriptNodes().draw(Transcript(entries), Window(), is_running=False, editable={"m1"})
     assert action("edit", "m1") in first.blocks[0]
     assert first.blocks[1] == '<div class="m-typed">```python\nopen fence</div>'
-    assert second.blocks == ('<div class="m-typed">folded</div>',)
+    assert second.blocks[1:] == ('<div class="m-typed">folded</div>',)
+    assert [(action("edit", name) in one.blocks[0]) for name, one in (("m1", first), ("m0", second))] == [True, False]
+    assert action("copy-message", "m0") in second.blocks[0]
+
+
+def test_versions_stand_at_the_message_and_at_the_end_of_the_answer_while_nothing_runs() -> None:
+    versions = (VersionsKnown("message", "m1", 1, 2), VersionsKnown("answer", "m1", 2, 3))
+    told = Transcript((UserEntry("Hi", "m1", ""), EndEntry("m1", "completed")), versions=versions)
+    question, end = TranscriptNodes().draw(told, Window(), is_running=False)
+    assert action("version", "message m1 2") in question.blocks[1]
+    assert ">1/2<" in question.blocks[1]
+    assert [action("version", f"answer m1 {number}") in end.blocks[1] for number in (1, 3)] == [True, True]
+    question, *_ = TranscriptNodes().draw(told, Window(), is_running=True)
+    assert len(question.blocks) == 2
 
 
 def test_the_text_at_the_end_of_a_running_turn_grows() -> None:
