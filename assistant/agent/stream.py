@@ -28,6 +28,7 @@ from assistant.messages.events import (
     ApprovalRequested,
     Event,
     FinishReason,
+    Spent,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -57,6 +58,8 @@ class ReplyTranslator:
         self.unsaved_thinking = ""
         self.input_tokens = 0
         self.output_tokens = 0
+        self.spent = Spent()
+        """What all requests of this reply took."""
         self.finish_reason: FinishReason = "completed"
         self.has_spoken = False
         """True once the newest model call brought text, or a call of a tool."""
@@ -81,6 +84,7 @@ class ReplyTranslator:
             case ModelCallEndEvent():
                 self.unsaved_text = self.unsaved_thinking = ""
                 self.input_tokens, self.output_tokens = event.input_tokens, event.output_tokens
+                self.spent += Spent(event.input_tokens, event.cache_input_tokens, event.output_tokens)
             case ReplyEndEvent():
                 is_cut = event.finished_reason == ReplyFinishedReason.INTERRUPTED
                 self.finish_reason = "interrupted" if is_cut else "completed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.agent.allowances import Decision
 from assistant.agent.loop import AgentLoop
@@ -25,6 +25,7 @@ from assistant.messages.events import (
     Event,
     FinishReason,
     Notice,
+    Spent,
     TextDelta,
     ThinkingDelta,
     TurnFailed,
@@ -69,6 +70,7 @@ class Turns:
         self._prepare = prepare
         self._running: RunningTurn | None = None
         self._saving: asyncio.TimerHandle | None = None
+        self._spent: tuple[str, Spent] = ("", Spent())
 
     @property
     def _loop(self) -> AgentLoop:
@@ -264,11 +266,22 @@ class Turns:
             self._events.emit(TurnFailed(turn_id, ending.error, self._state.at()))
             return
         translator = self._loop.translator
+        spent = self._spent_in(turn_id, translator.spent)
         if ending.reason == "completed" and not translator.has_spoken:
             self._events.emit(Notice(say("conversation", "silent_model")))
         self._events.emit(
-            TurnFinished(turn_id, ending.reason, translator.input_tokens, translator.output_tokens, self._state.at())
+            TurnFinished(
+                turn_id, ending.reason, translator.input_tokens, translator.output_tokens, self._state.at(), spent
+            )
         )
+
+    def _spent_in(self, turn_id: str, spent: Spent) -> Spent:
+        """What the turn took with this reply; one that waited for an answer has had a reply before."""
+        known_id, before = self._spent
+        whole = before + spent if known_id == turn_id else spent
+        self._spent = (turn_id, whole)
+        price = self.answering.model.price
+        return whole if price is None else replace(whole, usd=price.of(whole))
 
     def _newest_question_id(self) -> str:
         for message in reversed(self._loop.context):

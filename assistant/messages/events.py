@@ -253,14 +253,36 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What the requests of a turn took by the provider's count, those for summaries and memory not among them.
+
+    `cached_tokens` are those of `input_tokens` that were read from a cache; `usd` is None where no price is known.
+    """
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+    def __add__(self, other: Spent) -> Spent:
+        """The tokens of both, of which the price is not known yet."""
+        return Spent(
+            self.input_tokens + other.input_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn ended or waits; `input_tokens` is the provider's count of the last request, 0 when it sent none."""
+    """The turn ended or waits; `input_tokens` is the provider's count of the last request, `spent` the whole turn's."""
 
     turn_id: str
     reason: FinishReason
     input_tokens: int = 0
     output_tokens: int = 0
     at: str = ""
+    spent: Spent = Spent()
     type: Literal["turn_finished"] = "turn_finished"
 
 

@@ -26,6 +26,7 @@ from assistant.models.known_providers import (
 from assistant.models.local.file_model import open_model_file
 from assistant.models.native_making import make_native
 from assistant.models.offline.offline_model import OFFLINE_NAME, OfflineModel
+from assistant.models.price import Price
 from assistant.models.provider_choice import is_openai, needs_responses, provider_at, provider_with_key
 from assistant.models.providers.call_ids import fresh_call_id
 from assistant.models.providers.provider_line import OnRefused, ProviderModel
@@ -86,6 +87,8 @@ class ChatModel:
     """False only where it is known that the model takes no pictures; else its server is asked with the first one."""
     is_window_guessed: bool = False
     """True where nobody says how much the model can read."""
+    price: Price | None = None
+    """None where the server does not say what the model costs."""
     is_stand_in: bool = False
     """True while another model was asked for, and the built-in assistant answers because it cannot be had."""
 
@@ -288,6 +291,7 @@ def _chat_model(
         calls_tools=listed.calls_tools is not False,
         sees_pictures=listed.sees_pictures is not False,
         is_window_guessed=is_guess(listed.name, setting=settings.max_input_length, reported=listed.window_tokens),
+        price=listed.price,
     )
 
 

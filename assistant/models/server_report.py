@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from assistant.models.model_list import chat_rows, chats_by_capabilities
+from assistant.models.price import Price, read_price
 from assistant.text.json_values import is_list, is_object, objects_in
 
 _SIZE = re.compile(r"(?<![a-z0-9.])[ae]?(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
@@ -40,6 +41,7 @@ class ListedModel:
     has_own_window: bool = False
     """True where the window is set in the model's own file."""
     sees_pictures: bool | None = None
+    price: Price | None = None
 
 
 def is_loopback(base_url: str) -> bool:
@@ -102,6 +104,7 @@ def _read_row(name: str, row: dict[str, object]) -> ListedModel:
         name=name,
         window_tokens=_number(row, *_WINDOW_FIELDS) or _number(meta, "n_ctx"),
         size_billions=parameters / 1e9 if parameters else None,
+        price=read_price(row),
     )
 
 

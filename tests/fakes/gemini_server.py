@@ -82,6 +82,7 @@ class GeminiServer(NativeServer):
     def _chunk(self, parts: list[Json], body: Json, reason: str = "", written: int = 0) -> bytes:
         usage: Json = {
             "promptTokenCount": _tokens(json.dumps(body)),
+            "cachedContentTokenCount": 32,
             "totalTokenCount": _tokens(json.dumps(body)) + written,
         }
         if written:

@@ -16,6 +16,7 @@ from assistant.messages.events import (
     MemoryChanged,
     NoticeLevel,
     RecalledLine,
+    Spent,
     ToolState,
     VersionedPart,
     VersionsKnown,
@@ -124,9 +125,9 @@ class EndEntry:
     turn_id: str
     reason: EndReason
     error: str = ""
-    input_tokens: int = 0
     output_tokens: int = 0
     at: str = ""
+    spent: Spent = Spent()
 
 
 Entry = UserEntry | TextEntry | WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEntry | EndEntry

@@ -399,9 +399,9 @@ def _finish_turn(transcript: Transcript, event: TurnFinished) -> Transcript:
         EndEntry(
             event.turn_id,
             event.reason,
-            input_tokens=event.input_tokens,
             output_tokens=event.output_tokens,
             at=event.at,
+            spent=event.spent,
         ),
     )
 

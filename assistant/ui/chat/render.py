@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 from markupsafe import Markup
 
 from assistant.config.words import say
-from assistant.messages.events import AllowedBy, ApprovalRequested, ContextCompressed, MemoryChanged
+from assistant.messages.events import AllowedBy, ApprovalRequested, ContextCompressed, MemoryChanged, Spent
 from assistant.text.json_parsing import parse_json
 from assistant.text.json_values import is_object
 from assistant.text.visible_text import as_it_runs, split_for_reading
@@ -38,6 +38,7 @@ CardEntry = WorkEntry | ApprovalEntry | CompactionEntry | MemoryEntry | NoticeEn
 """What is drawn as a card of ours; the words of a model and of the person are not."""
 _SHOWN_CHARS = 6_000
 _WHY_CHARS = 200
+_LEAST_DOLLARS = 0.0001
 _DIFF_TOOLS = {"Write", "Edit"}
 # What tells most about a call, first found wins.
 _ARGUMENT_NAMES = ("command", "file_path", "path", "query", "pattern", "url", "name", "content", "text")
@@ -174,24 +175,34 @@ def _render_compaction(event: ContextCompressed, can_undo: bool) -> Markup:
 
 
 def _render_end(entry: EndEntry, is_last: bool) -> Markup:
-    tokens_text = ""
-    if entry.input_tokens:
-        tokens_text = say(
-            "page",
-            "tokens_in_out",
-            tokens_in=short_tokens(entry.input_tokens),
-            tokens_out=short_tokens(entry.output_tokens),
-        )
     return card(
         "end",
         reason=entry.reason,
         error=entry.error,
         turn_id=entry.turn_id,
-        tokens_text=tokens_text,
+        tokens_text=_spent_text(entry.spent),
         output_tokens=entry.output_tokens,
         when=short_time(entry.at),
         is_last=is_last,
     )
+
+
+def _spent_text(spent: Spent) -> str:
+    """What the turn took: tokens of each kind, and the price where one is known."""
+    if not spent.input_tokens:
+        return ""
+    read = short_tokens(spent.input_tokens)
+    if spent.cached_tokens:
+        read = say("page", "tokens_and_cached", tokens=read, cached=short_tokens(spent.cached_tokens))
+    told = say("page", "tokens_in_out", tokens_in=read, tokens_out=short_tokens(spent.output_tokens))
+    return told if spent.usd is None else say("page", "tokens_and_price", tokens=told, price=_dollars(spent.usd))
+
+
+def _dollars(amount: float) -> str:
+    """Dollars as people read them: $1.25, $0.031, < $0.0001, $0."""
+    if 0 < amount < _LEAST_DOLLARS:
+        return f"< ${_LEAST_DOLLARS}"
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import TypeGuard, get_args
 
 import pytest
 from PIL import Image
@@ -78,6 +78,13 @@ async def thinking_and_text(desk: Desk) -> None:
     events = await desk.say("Hello")
     assert "".join(event.text for event in events if isinstance(event, ThinkingDelta)) == "Two words."
     assert (said_in(events), _ends(events)) == ("Hello there.", ["completed"])
+
+
+async def tokens_from_a_cache(desk: Desk) -> None:
+    desk.answers(Reply(text="Hello."), Reply(text="Hello again."))
+    spent = [event.spent for words in ("Hello", "And again") for event in await desk.say(words) if _is_end(event)]
+    assert all(0 <= one.cached_tokens < one.input_tokens for one in spent)
+    assert (spent[1].cached_tokens > 0) == desk.case.reads_cache
 
 
 async def one_call_approved_and_one_denied(desk: Desk) -> None:
@@ -175,6 +182,7 @@ async def quota_that_is_used_up(desk: Desk) -> None:
 
 EVENTS: dict[str, Callable[[Desk], Awaitable[None]]] = {
     "thinking and text": thinking_and_text,
+    "tokens from a cache": tokens_from_a_cache,
     "two calls, one approved": one_call_approved_and_one_denied,
     "picture": picture,
     "stop": stop,
@@ -213,7 +221,11 @@ def test_the_table_has_every_provider() -> None:
 
 
 def _ends(events: list[Event]) -> list[str]:
-    return [event.reason for event in events if isinstance(event, TurnFinished)]
+    return [event.reason for event in events if _is_end(event)]
+
+
+def _is_end(event: Event) -> TypeGuard[TurnFinished]:
+    return isinstance(event, TurnFinished)
 
 
 def _failure(events: list[Event]) -> str:

@@ -15,6 +15,7 @@ from assistant.messages.events import (
     FlushFinished,
     MemoryChanged,
     Notice,
+    Spent,
     TextDelta,
     TextRetracted,
     ThinkingDelta,
@@ -54,13 +55,16 @@ def told(*events: Event) -> Transcript:
 
 def test_a_turn_is_a_question_an_answer_and_an_end() -> None:
     transcript = told(
-        QUESTION, TextDelta("b1", "Good "), TextDelta("b1", "day"), TurnFinished("t1", "completed", 9, 2, AT)
+        QUESTION,
+        TextDelta("b1", "Good "),
+        TextDelta("b1", "day"),
+        TurnFinished("t1", "completed", 9, 2, AT, Spent(9, 0, 2)),
     )
     assert transcript == Transcript(
         entries=(
             UserEntry("Hello", "m1", AT),
             TextEntry("b1", "Good day"),
-            EndEntry("t1", "completed", input_tokens=9, output_tokens=2, at=AT),
+            EndEntry("t1", "completed", output_tokens=2, at=AT, spent=Spent(9, 0, 2)),
         )
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.messages.events import ApprovalRequested, MemoryChanged, TextDelta, TurnFinished, TurnStarted
+from assistant.messages.events import ApprovalRequested, MemoryChanged, Spent, TextDelta, TurnFinished, TurnStarted
 from assistant.ui.cards import TOKEN, action
 from assistant.ui.chat.entries import (
     ApprovalEntry,
@@ -177,6 +177,24 @@ def test_the_headings_of_a_summary_lose_their_marks() -> None:
         SummaryLine("text", ""),
         SummaryLine("heading", "Next"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("spent", "words"),
+    [
+        (Spent(), ""),
+        (Spent(930, 0, 12), "930 tokens in, 12 out"),
+        (Spent(12_400, 9_800, 340), "12.4k (9.8k from a cache) tokens in, 340 out"),
+        (Spent(930, 0, 12, 0.0), "930 tokens in, 12 out, about &#36;0"),
+        (Spent(930, 0, 12, 0.00003), "930 tokens in, 12 out, about &lt; &#36;0.0001"),
+        (Spent(930, 0, 12, 0.0310), "930 tokens in, 12 out, about &#36;0.031"),
+        (Spent(930, 0, 12, 1.2345), "930 tokens in, 12 out, about &#36;1.23"),
+    ],
+)
+def test_the_end_of_a_turn_says_what_it_took_and_what_it_cost(spent: Spent, words: str) -> None:
+    content = render_entry(EndEntry("t1", "completed", spent=spent), is_last_end=True)
+    assert words in content
+    assert ("tokens" in content, "&#36;" in content) == (spent.input_tokens > 0, spent.usd is not None)
 
 
 @pytest.mark.parametrize(
