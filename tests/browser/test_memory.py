@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -10,6 +12,8 @@ from tests.browser.conftest import Chat
 from tests.ui.open_page import MEMORY_TEXTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("panel_left_open")]
+
+WAITING = ("Collects stamps", "Plays chess")
 
 
 def add_line(chat: Chat, line: str) -> None:
@@ -99,3 +103,52 @@ def test_unsaved_words_are_kept_when_another_file_is_chosen(chat: Chat) -> None:
     chat.page.locator("#files .p-file", has_text="SOUL.md").click()
     expect(chat.page.locator(".toast-wrap")).to_contain_text("not saved")
     expect(chat.page.locator("#editor .cm-content")).to_contain_text("Kept.")
+
+
+def test_a_line_that_nobody_said_waits_on_a_card_and_is_kept_or_dropped(chat: Chat, behind: Behind) -> None:
+    path = behind.home / "USER.md"
+    before = path.read_bytes()
+    chat.say("guess what I am like")
+    chat.wait_for_end()
+    expect(chat.page.locator("#chat")).to_contain_text("Not written to USER.md, because you did not say it so")
+    assert path.read_bytes() == before
+    chat.page.locator("#files").get_by_role("button", name=re.compile(r"Waiting lines \(\d+\)")).click()
+    card = chat.page.locator("#memory-work")
+    stamps, chess = (card.locator("li", has=chat.page.locator(f'[value="{text}"]')) for text in WAITING)
+    card.get_by_role("button", name="Keep what is ticked").click()
+    expect(card.get_by_role("alert")).to_contain_text("Nothing is ticked")
+    stamps.get_by_role("checkbox").check()
+    stamps.locator(".p-field").fill("Collects stamps of ships")
+    card.get_by_role("button", name="Keep what is ticked").click()
+    expect(card).to_contain_text("1 kept.")
+    expect(stamps).to_have_count(0)
+    chess.get_by_role("checkbox").check()
+    card.get_by_role("button", name="Drop what is ticked").click()
+    expect(card).to_contain_text("1 dropped.")
+    expect(chess).to_have_count(0)
+    assert "- Collects stamps of ships\n" in path.read_text("utf-8")
+    assert "chess" not in path.read_text("utf-8")
+    # The chip stands where the line came up.
+    expect(chat.page.locator("#chat .p-memory .p-row")).to_contain_text("USER.md")
+    path.write_bytes(before)
+
+
+def test_what_the_night_proposes_is_counted_on_a_page_that_is_open_and_nothing_is_written(
+    chat: Chat, behind: Behind
+) -> None:
+    path = behind.home / "MEMORY.md"
+    before = path.read_bytes()
+    for day in ("2026-11-29", "2026-11-30"):
+        note = behind.home / "memory" / f"{day}.md"
+        note.write_text(f"{note.read_text('utf-8')}\n- The boat is called Marigold.\n", "utf-8")
+    behind.run(behind.assistant.consolidate(is_asked_for=False))
+    chat.page.locator("#files").get_by_role("button", name=re.compile(r"Waiting lines \(\d+\)")).click()
+    card = chat.page.locator("#memory-work")
+    boat = card.locator("li", has=chat.page.locator('[value="The boat is called Marigold."]'))
+    expect(boat).to_contain_text(re.compile(r"for MEMORY.md, from memory/2026-11-29.md:\d+, memory/2026-11-30.md:\d+"))
+    assert path.read_bytes() == before
+    boat.get_by_role("checkbox").check()
+    card.get_by_role("button", name="Keep what is ticked").click()
+    expect(card).to_contain_text("1 kept.")
+    assert "- The boat is called Marigold.\n" in path.read_text("utf-8")
+    path.write_bytes(before)

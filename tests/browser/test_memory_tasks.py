@@ -127,7 +127,8 @@ def test_what_was_said_is_in_memory_once_the_conversation_is_left_and_answers_in
     assert path.read_text("utf-8").count("Vilma is afraid of ferries.") == 1
     tab.say("What is Vilma afraid of?")
     tab.wait_for_end()
-    expect(tab.page.locator("#chat")).to_contain_text("ferries")
+    number = path.read_text("utf-8").splitlines().index("- My sister Vilma is afraid of ferries.") + 1
+    expect(tab.page.locator("#chat .m-column")).to_contain_text(f"memory/{path.name}:{number}")
     written = json.loads((real_home / "memory_log.jsonl").read_text("utf-8").splitlines()[-1])
     tab.open(f"c={written['session_id']}")
     expect(tab.page.locator("#chat .p-memory .p-row")).to_have_count(1)

@@ -380,6 +380,33 @@ def test_a_kill_beside_a_model_neither_flushes_twice_nor_never(past: Path, tmp_p
     assert os.WIFSIGNALED(status)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot fork")
+def test_what_was_said_before_a_kill_is_written_at_the_next_start_and_never_again(home: Path) -> None:
+    async def talk_and_die() -> None:
+        async with scripted_assistant(home, ScriptedModel([converse] * 2), memory="on", recall="off") as assistant:
+            await talk(assistant, CAT, DOG)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def start() -> None:
+        async with scripted_assistant(home, ScriptedModel([converse] * 4), memory="on", recall="off") as assistant:
+            assistant.left.look(idle_minutes=30)
+            await assistant.flushes.wait()
+
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(talk_and_die())
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found = [lines_with(home, "Mimi")]
+    for _ in range(2):
+        asyncio.run(start())
+        found.append(lines_with(home, "Mimi"))
+    assert os.WIFSIGNALED(status)
+    assert found == [[], [f"USER.md: - {CAT}"], [f"USER.md: - {CAT}"]]
+
+
 def _die_at(number: int, moment: int) -> None:
     if number == moment:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -158,6 +158,12 @@ def _remember(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
     )
 
 
+def _guess(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
+    """Notes two things about the person that nobody said."""
+    save: dict[str, object] = {"content": "Collects stamps\nPlays chess", "category": "preference"}
+    return _one_call(request, ReplyCall("memory_save", save), "I wrote down what I think of you.")
+
+
 def _hostile(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
     calls: Sequence[ReplyCall] = (
         ReplyCall("<img src=x onerror=window.pwned=8>", {"command": "<b>x</b>"}),
@@ -194,6 +200,7 @@ _SCENARIOS: Mapping[str, Scenario] = {
     "approve": _approve,
     "edit": _edit,
     "remember": _remember,
+    "guess": _guess,
     "hostile": _hostile,
     "fail": _fail,
     "steps": _steps,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import time_machine
 
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.memory.consolidation import NoteLine, Proposal, lines_of, propose_by_code, propose_by_model
@@ -112,3 +115,21 @@ async def test_a_model_that_costs_money_is_not_asked_unasked(home: Path) -> None
         async with scripted_assistant(home / mode, model, memory="on", recall="off", consolidate=mode) as assistant:
             await assistant.consolidate(is_asked_for=False)
         model.assert_complete()
+
+
+async def test_the_notes_are_read_once_a_night_and_not_where_that_is_switched_off(home: Path) -> None:
+    waiting: list[int] = []
+    with time_machine.travel(datetime(2026, 11, 6, 2, 59, tzinfo=UTC), tick=False) as clock:
+        for mode, folder in (("auto", home / "on"), ("off", home / "off")):
+            notes_in(folder)
+            values = {"memory": "on", "recall": "off", "provider": "offline", "consolidate": mode}
+            async with open_assistant(home_settings(folder, **values)) as assistant:
+                for hours in (0, 1, 1):
+                    clock.shift(timedelta(hours=hours))
+                    await assistant.consolidate_at_night()
+                    lines = assistant.store.admission.waiting.all()
+                    waiting.append(len(lines))
+                    for line in lines:
+                        assistant.store.admission.drop(line.line_id)
+            clock.move_to(datetime(2026, 11, 7, 2, 59, tzinfo=UTC))
+    assert waiting == [0, 3, 0, 0, 0, 0]

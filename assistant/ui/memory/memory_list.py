@@ -29,13 +29,17 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """How one tab looks at the list: the file and the month that are open, and what it has shown already."""
+    """How one tab looks at the list: the file and the month that are open, and what it has shown already.
+
+    `waiting_lines` are those that the person has not decided about.
+    """
 
     selected: str
     month: str
     since_ns: int
     seen: tuple[SeenFile, ...]
     is_guest: bool
+    waiting_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class FileList:
                 last_day=_day(notes[0].name) if months else "",
                 full=[file for file in fixed if file.is_full],
                 is_guest=view.is_guest,
+                waiting=view.waiting_lines,
             )
         )
 
@@ -154,7 +159,8 @@ def known_files(loaded: Loaded) -> list[KnownFile]:
 def list_mark(files: Sequence[KnownFile], view: ListView) -> str:
     """The same for two lists that look alike."""
     shown = [(file.name, file.changed_ns, file.size_bytes, _is_changed(file, view)) for file in files]
-    return hashlib.sha256(repr((view.selected, view.month, view.is_guest, shown)).encode()).hexdigest()
+    looks = (view.selected, view.month, view.is_guest, view.waiting_lines, shown)
+    return hashlib.sha256(repr(looks).encode()).hexdigest()
 
 
 def with_seen(seen: Sequence[SeenFile], file: KnownFile) -> tuple[SeenFile, ...]:

@@ -128,7 +128,7 @@ class MemoryController:
         at = _home(loaded, file)
         state = "not saved" if has_words else "saved"
         files = known_files(at)
-        if _listed_mark(files, file) == file.listed and file.shown_digest == file.base_digest:
+        if list_mark(files, _view(at, file)) == file.listed and file.shown_digest == file.base_digest:
             # Nothing in the folder has changed, so nothing is read.
             return self._stated(file, state)
         try:
@@ -236,11 +236,12 @@ class MemoryController:
         for known in files:
             if known.name == file.name:
                 file = replace(file, seen=with_seen(file.seen, known))
-        mark = _listed_mark(files, file)
+        view = _view(at, file)
+        mark = list_mark(files, view)
         update = self._stated(replace(file, listed=mark), state)
         if mark == file.listed:
             return update
-        return replace(update, page=update.page | PageUpdate(files=self._list.html(at, files, _view(file))))
+        return replace(update, page=update.page | PageUpdate(files=self._list.html(at, files, view)))
 
     def _stated(self, file: OpenFile, state: str) -> MemoryUpdate:
         page = PageUpdate(file_head=_head(file, state)) if state != file.state else PageUpdate()
@@ -285,12 +286,15 @@ def _overlap_diff(conflicts: tuple[Conflict, ...]) -> str:
     return "\n".join(lines)
 
 
-def _view(file: OpenFile) -> ListView:
-    return ListView(file.name, file.month, file.since_ns, file.seen, file.home is not None and file.home.is_guest)
-
-
-def _listed_mark(files: list[KnownFile], file: OpenFile) -> str:
-    return list_mark(files, _view(file))
+def _view(at: Loaded, file: OpenFile) -> ListView:
+    return ListView(
+        selected=file.name,
+        month=file.month,
+        since_ns=file.since_ns,
+        seen=file.seen,
+        is_guest=file.home is not None and file.home.is_guest,
+        waiting_lines=len(at.assistant.store.admission.waiting.all()),
+    )
 
 
 def _head(file: OpenFile, state: str) -> str:
