@@ -70,6 +70,13 @@ class DescribedRead(Read):
         lines = min(limit, _MAX_LINES) if limit > 0 else _MAX_LINES
         return await super().call(file_path, max(1, offset), lines, pages or None, _agent_state)
 
+    async def _read_text_file(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, file_path: str, offset: int, limit: int, _agent_state: AgentState | None
+    ) -> ToolChunk:
+        """Beside the event loop: a text of short lines takes a second for each megabyte."""
+        reading = super()._read_text_file(file_path, offset, limit, _agent_state)
+        return await asyncio.to_thread(asyncio.run, reading)
+
     async def _read_pdf(self, file_path: str, pages: str | None = None) -> ToolChunk:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Never in this process: a file of 31 KB can take it for many seconds, and a larger one all its memory."""
         content = await self._backend.read_file(file_path)

@@ -34,6 +34,8 @@ OUTPUT_MAX_BYTES = 1_000_000
 """Bytes kept of each stream of a command, half from its start and half from its end."""
 FILE_MAX_BYTES = 50_000_000
 """Larger files are not taken into memory; a command can look at parts of them."""
+TEXT_MAX_BYTES = 10_000_000
+"""The same for texts, which take thirty times their size where their lines are short."""
 _BINARY_TYPES = {".pdf"}
 _DRAIN_SECONDS = 0.5
 _DRAIN_STEP_SECONDS = 0.01
@@ -62,8 +64,10 @@ class ToolBackend(LocalBackend):
 
     async def read_file(self, path: str) -> bytes:
         """A file's bytes, text in UTF-8. Raises `OSError` for what is no plain file, holds secrets or is too large."""
-        content = await asyncio.to_thread(_read_plain, Path(path), self._secrets, self._others)
-        return content if Path(path).suffix.lower() in _BINARY_TYPES else as_utf8(content)
+        is_binary = Path(path).suffix.lower() in _BINARY_TYPES
+        most = FILE_MAX_BYTES if is_binary else TEXT_MAX_BYTES
+        content = await asyncio.to_thread(_read_plain, Path(path), self._secrets, self._others, most)
+        return content if is_binary else as_utf8(content)
 
     async def write_file(self, path: str, data: bytes) -> None:
         """Write a file, whole or not at all, in the encoding and with the line ends it had; links are followed.
@@ -172,11 +176,11 @@ def _other_homes(secrets: Sequence[Path]) -> list[str]:
     return sorted({folder.name for path in secrets for folder in path.parent.glob(f"{OTHER_HOMES}/*")})
 
 
-def _read_plain(path: Path, secrets: Sequence[Path], others: HomesBeside) -> bytes:
+def _read_plain(path: Path, secrets: Sequence[Path], others: HomesBeside, max_bytes: int) -> bytes:
     # Asked again here: the judgement on the call may be hours old, and what a name leads to can change.
     real = path.resolve()
     _refuse_secret(real, secrets, others)
-    return read_plain_file(real, FILE_MAX_BYTES)
+    return read_plain_file(real, max_bytes)
 
 
 def _write_plain(path: Path, text: str, secrets: Sequence[Path], others: HomesBeside) -> None:

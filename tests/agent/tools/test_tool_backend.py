@@ -11,7 +11,13 @@ import psutil
 import pytest
 from agentscope.tool import Glob, Grep
 
-from assistant.agent.tools.tool_backend import FILE_MAX_BYTES, OUTPUT_MAX_BYTES, ToolBackend, shell_environment
+from assistant.agent.tools.tool_backend import (
+    FILE_MAX_BYTES,
+    OUTPUT_MAX_BYTES,
+    TEXT_MAX_BYTES,
+    ToolBackend,
+    shell_environment,
+)
 from assistant.errors import PalimpsestError
 from assistant.messages.blocks import TextBlock, ToolResultState
 
@@ -240,11 +246,18 @@ async def test_a_pipe_or_device_is_refused_instead_of_waited_for(backend: ToolBa
         await backend.write_file(str(tmp_path / "pipe"), b"x")
 
 
-async def test_a_file_too_large_for_memory_is_refused(backend: ToolBackend, tmp_path: Path) -> None:
-    with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(FILE_MAX_BYTES * 100)
-    with pytest.raises(OSError, match="are read whole"):
-        await backend.read_file(str(tmp_path / "sparse"))
+@pytest.mark.parametrize(("name", "most"), [("long.log", TEXT_MAX_BYTES), ("book.pdf", FILE_MAX_BYTES)])
+async def test_a_file_too_large_for_memory_is_refused(
+    backend: ToolBackend, tmp_path: Path, name: str, most: int
+) -> None:
+    path = tmp_path / name
+    for size in (most * 100, most + 1):
+        with path.open("wb") as file:
+            file.truncate(size)
+        with pytest.raises(OSError, match=f"only files up to {most:,} are read whole"):
+            await backend.read_file(str(path))
+    os.truncate(path, most)
+    assert len(await backend.read_file(str(path))) == most
 
 
 async def test_a_link_that_leads_to_a_secret_since_it_was_judged_is_refused(
