@@ -70,10 +70,12 @@ class SessionModel:
         left, self._left = self._left, None
         if models is self._models:
             return None
+        if self._models.answering.is_stand_in:
+            left = left or self._models
         self._models = models
         # It was counted by another model.
         self._state.usage = Usage()
-        if left is not None and self._state.context:
+        if left is not None and self._state.context and not models.answering.is_stand_in:
             self._events.emit(Notice(self._told_change(left, models), "info"))
         return self._built()
 

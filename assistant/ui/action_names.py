@@ -15,6 +15,7 @@ ChatAction = Literal[
     "branch",
     "catch-up",
     "choose-model",
+    "choose-profile",
     "close-text",
     "continue",
     "copy",

@@ -11,7 +11,7 @@ from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.action_names import ChatAction, MemoryAction
-from assistant.ui.chat import card_actions, keyboard, list_actions, sessions_panel
+from assistant.ui.chat import card_actions, keyboard, list_actions, model_picker, sessions_panel
 from assistant.ui.chat.action_kinds import ChatMethod, changing, listing, moving, on_conversation, reporting, showing
 from assistant.ui.chat.chat_controller import ChatController
 from assistant.ui.chat.click import Click
@@ -98,6 +98,7 @@ CHAT_ACTIONS: Mapping[ChatAction, ChatMethod] = {
     "show": card_actions.show_sample,
     "suggest": card_actions.suggest,
     # The model.
+    "choose-profile": model_picker.choose_profile,
     "recall": card_actions.switch_recall,
     "reconnect": reporting(card_actions.reconnect),
     "test": reporting(_test_connection),

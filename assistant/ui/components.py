@@ -76,6 +76,7 @@ class ChatComponents:
             container=False,
         )
     )
+    picker: gr.HTML = _html("who-answers")
     stop: gr.HTML = _html("stop")
     context: gr.HTML = _html("context", lambda: str(card("context_empty")))
     compactions: gr.HTML = _html("compactions")

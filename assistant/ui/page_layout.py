@@ -67,7 +67,7 @@ def _place_composer(page: PageComponents, max_file_bytes: int) -> None:
     with gr.Row(elem_id="compose"):
         _html(str(card("attached_row")), "attached")
         _html(str(card("attach_button", max_bytes=max_file_bytes)), "attach")
-        _place(page.composer, page.stop)
+        _place(page.composer, page.stop, page.picker)
 
 
 def theme() -> themes.Base:
@@ -84,7 +84,8 @@ def head() -> str:
     """Styles and script of the page, inline: one request less, and the guard lets nothing else in."""
     styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript", "attachments"))
     scripts = "".join(
-        asset(f"{name}.js") for name in ("appearance", "panels", "page", "keys", "attachments", "transcript", "waiting")
+        asset(f"{name}.js")
+        for name in ("appearance", "panels", "page", "keys", "attachments", "picker", "transcript", "waiting")
     )
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

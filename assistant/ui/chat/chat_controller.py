@@ -155,6 +155,8 @@ class ChatController:
             files = self.staged.chosen(tab_hash, file_ids)
             conversations = loaded.assistant.conversations
             conversation = conversations.open(tab.session_id) if tab.session_id else conversations.create()
+            if not tab.session_id and tab.profile is not None:
+                conversation.choose_profile(tab.profile)
             # Follow before the message is sent, so that no event is missed.
             self._views.of(conversation)
             submitted = await loaded.assistant.submit(conversation, text.strip(), files)
@@ -289,7 +291,7 @@ class ChatController:
     def whole(self, loaded: Loaded, tab: Tab) -> PageUpdate:
         """Everything that a tab shows."""
         if not tab.session_id:
-            return self.tabs.empty_update(loaded)
+            return self.tabs.empty_update(loaded, tab)
         return self.tabs.update(loaded, self.tabs.view(loaded, tab.session_id), tab)
 
     def draw_all(self, click: Click) -> PageUpdate:

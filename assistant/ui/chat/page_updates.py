@@ -19,6 +19,7 @@ from assistant.ui.chat.list_marks import ListMark, list_marks
 from assistant.ui.chat.live import LiveView
 from assistant.ui.chat.meter import meter_html
 from assistant.ui.chat.model_panel import model_tab_html, setup_html
+from assistant.ui.chat.model_picker import answers_as, picker_html
 from assistant.ui.chat.sent_transcripts import DrawnTranscript, ShownPart
 from assistant.ui.chat.sessions_panel import ListedSessions
 from assistant.ui.chat.tab import Tab
@@ -30,6 +31,7 @@ from assistant.ui.transcript.nodes import Node, card_node
 if TYPE_CHECKING:
     # It brings the agent library with it, which the page does not wait for.
     from assistant.assembly.assistant import Assistant
+    from assistant.conversation.conversation import Conversation
 
 
 def suggestions() -> tuple[str, ...]:
@@ -56,7 +58,8 @@ def conversation_update(
     return PageUpdate(
         tab=tab,
         transcript=DrawnTranscript(shown_part(loaded, view, tab), nodes, show),
-        top=_top(view.conversation.title, loaded.assistant),
+        top=_top(view.conversation.title, loaded.assistant, view.conversation),
+        picker=picker_html(loaded.assistant, view.conversation),
         meter=str(meter_html(measured)),
         sessions=listed_sessions(loaded.assistant, tab.session_id),
         stop=_stop_html(view.is_running),
@@ -89,12 +92,15 @@ def shown_part(loaded: Loaded, view: LiveView, tab: Tab) -> ShownPart:
     return ShownPart(tab.session_id, tab.window, view.version, Beside.of(view, loaded.assistant))
 
 
-def empty_update(loaded: Loaded, report: ConnectionReport | None, problem: str = "") -> PageUpdate:
-    """The page for a new conversation, or for one that cannot be opened because of a problem."""
+def empty_update(
+    loaded: Loaded, report: ConnectionReport | None, problem: str = "", profile: str | None = None
+) -> PageUpdate:
+    """The page for a new conversation, in which a profile is to answer, or for one that has a problem to open."""
     failed = (card_node("card", card("not_loaded", error=problem)),) if problem else ()
     return _instead(failed or _welcome(loaded.assistant, report), list_marks(loaded.assistant)) | PageUpdate(
-        tab=Tab(),
-        top=_top("", loaded.assistant),
+        tab=Tab(profile=profile),
+        top=_top("", loaded.assistant, None, profile),
+        picker=picker_html(loaded.assistant, None, profile),
         meter=str(meter_html(None)),
         sessions=listed_sessions(loaded.assistant, ""),
         stop=_stop_html(False),
@@ -137,14 +143,14 @@ def _welcome(assistant: Assistant, report: ConnectionReport | None) -> tuple[Nod
     return (card_node("welcome", card("welcome", suggestions=suggestions(), setup=setup)),)
 
 
-def _top(title: str, assistant: Assistant) -> str:
-    model = assistant.model
+def _top(title: str, assistant: Assistant, conversation: Conversation | None, profile: str | None = None) -> str:
+    name, is_language_model = answers_as(assistant, conversation, profile)
     return str(
         card(
             "top",
             title=title or say("page", "new_conversation"),
-            model_name=model.name,
-            is_language_model=model.is_language_model,
+            model_name=name,
+            is_language_model=is_language_model,
             is_loading=False,
         )
     )

@@ -12,9 +12,10 @@ from assistant.ui.chat.transcript_window import Window
 class Tab:
     """The conversation (empty: a new one) and the drawn part of it.
 
-    `compactions` says how many of them are listed at most.
+    `compactions` says how many of them are listed at most; `profile` answers in the new one (None: the default).
     """
 
     session_id: str = ""
     window: Window = Window()
     compactions: int = PAGE_SIZE
+    profile: str | None = None

@@ -40,9 +40,9 @@ class TabViews:
         """Everything that the page shows of a conversation; `show` is the key of a node to scroll to."""
         return conversation_update(loaded, view, tab, self.report, show)
 
-    def empty_update(self, loaded: Loaded, problem: PalimpsestError | None = None) -> PageUpdate:
+    def empty_update(self, loaded: Loaded, tab: Tab, problem: PalimpsestError | None = None) -> PageUpdate:
         """The page without a conversation, or without the one that cannot be opened."""
-        return empty_update(loaded, self.report, "" if problem is None else str(problem))
+        return empty_update(loaded, self.report, "" if problem is None else str(problem), tab.profile)
 
     def has_news(self, loaded: Loaded, tab_hash: str, part: ShownPart) -> bool:
         """Whether a tab that was sent this part has not shown all of its conversation, or shows another model."""
@@ -64,7 +64,7 @@ class TabViews:
         is_other_model = self._note_model(loaded, tab_hash)
         if not tab.session_id:
             is_listed = part is None or part.beside.marks == list_marks(loaded.assistant)
-            return PageUpdate() if is_listed and not is_other_model else self.empty_update(loaded)
+            return PageUpdate() if is_listed and not is_other_model else self.empty_update(loaded, tab)
         try:
             view = self.view(loaded, tab.session_id)
         except PalimpsestError:
@@ -87,7 +87,7 @@ class TabViews:
                 return self.follow(loaded, view, tab, tab_hash, show) | closed_edit_box()
         self._turn_to("", loaded, tab_hash)
         self.next_generation(tab_hash)
-        return self.empty_update(loaded, problem) | closed_edit_box()
+        return self.empty_update(loaded, tab, problem) | closed_edit_box()
 
     def follow(self, loaded: Loaded, view: LiveView, tab: Tab, tab_hash: str, show: str = "") -> PageUpdate:
         """A conversation, whose changes the tab asks for from now on; it scrolls to the node `show`."""

@@ -111,7 +111,8 @@ def _staged(user: UserSession, tab_hash: str, file: GivenFile, loaded: Loaded) -
     tokens = IMAGE_TOKENS if is_picture else loaded.count_tokens(file.text)
     # With room for the prompt and an answer beside it.
     may_be_words = tokens < loaded.assistant.policy.max_input_length // 2
-    model = loaded.assistant.model
+    opened = loaded.assistant.conversations.opened(user.chat.session_of(tab_hash))
+    model = opened.model if opened else loaded.assistant.model
     note = say("attachments", "not_seen", model=model.name) if is_picture and not model.sees_pictures else ""
     file_id = user.chat.staged.add(tab_hash, file)
     return {
