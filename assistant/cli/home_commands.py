@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from assistant.assembly.home import end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
+from assistant.assembly.home import Store, end_nothing, make_forgetter, make_trash, open_home, open_store, stop_nothing
 from assistant.cli.terminal import printable
 from assistant.config.plain_reasons import plain_reason
 from assistant.config.settings import Settings
@@ -18,9 +18,10 @@ from assistant.config.words import say
 from assistant.errors import PalimpsestError, WrongUseError
 from assistant.index.memory_index import IndexStatus, MemoryIndex, SearchAnswer
 from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, chosen_items, preview_lines, receipt_text
-from assistant.storage.atomic_io import replace_file
-from assistant.storage.export import export_lines, import_sessions, read_export
+from assistant.storage.atomic_io import read_plain_file, replace_file
+from assistant.storage.export import export_lines
 from assistant.storage.ownership import HomeOwnership
+from assistant.storage.portable import PortableHome, download_of, import_portable, read_portable
 from assistant.storage.sessions.session_head import SessionSummary
 from assistant.text.encoding import encode
 
@@ -79,6 +80,8 @@ def run_export(settings: Settings, options: argparse.Namespace) -> int:
         raise WrongUseError(say("cli", "say_which"))
     store = open_store(settings)
     ids = [options.session] if options.session else [summary.session_id for summary in store.sessions.list()]
+    if options.markdown:
+        return _export_markdown(store, options)
     lines = export_lines(store.sessions, store.journal, store.artifacts, ids, store.clock.now(), store.known)
     if options.out is None:
         for line in lines:
@@ -92,16 +95,33 @@ def run_export(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
+def _export_markdown(store: Store, options: argparse.Namespace) -> int:
+    """One conversation as Markdown, or as an archive with the files that are attached in it."""
+    if options.session is None or options.out is None:
+        raise WrongUseError(say("cli", "markdown_which"))
+    download = download_of(_portable(store), options.session, "markdown", store.clock.now())
+    path = options.out.with_suffix(Path(download.name).suffix)
+    try:
+        replace_file(path, download.content)
+    except OSError as error:
+        raise PalimpsestError(say("cli", "not_writable", path=path, reason=plain_reason(error))) from None
+    print(say("cli", "exported", count=1, path=path))
+    return 0
+
+
+def _portable(store: Store) -> PortableHome:
+    return PortableHome(store.workspace, store.sessions, store.journal, store.artifacts, store.known)
+
+
 def run_import(settings: Settings, options: argparse.Namespace) -> int:
     """Read conversations from an exported file into the home."""
     try:
-        with options.file.open("rb") as file:
-            exported = read_export(file)
+        portable = read_portable(read_plain_file(options.file))
     except OSError as error:
         raise PalimpsestError(say("cli", "not_readable", path=options.file, reason=plain_reason(error))) from None
     store = open_store(settings)
     with HomeOwnership(store.workspace):
-        imported = import_sessions(exported, store.sessions, store.journal, store.artifacts)
+        imported = import_portable(_portable(store), portable)
     known = say("cli", "known_already", count=len(imported.known)) if imported.known else ""
     print(say("cli", "imported", count=len(imported.added), known=known))
     return 0

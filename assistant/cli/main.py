@@ -218,6 +218,7 @@ def _add_home_parsers(commands: openclaw.Subparsers, common: argparse.ArgumentPa
     )
     export.add_argument("--session", metavar="ID")
     export.add_argument("--all", action="store_true")
+    export.add_argument("--markdown", action="store_true", help=say("cli", "help_markdown"))
     export.add_argument("--out", type=Path, metavar="FILE", help=say("cli", "help_out"))
 
     import_ = commands.add_parser(

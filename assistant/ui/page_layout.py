@@ -85,7 +85,17 @@ def head() -> str:
     styles = "".join(asset(f"{name}.css") for name in ("tokens", "page", "cards", "transcript", "attachments"))
     scripts = "".join(
         asset(f"{name}.js")
-        for name in ("appearance", "panels", "page", "keys", "attachments", "picker", "transcript", "waiting")
+        for name in (
+            "appearance",
+            "panels",
+            "page",
+            "keys",
+            "attachments",
+            "conversations",
+            "picker",
+            "transcript",
+            "waiting",
+        )
     )
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -209,6 +209,36 @@ def test_a_pinned_conversation_stands_above_the_days_until_it_is_unpinned(chat: 
     expect(first_heading).not_to_have_text("Pinned")
 
 
+def test_a_conversation_is_exported_from_its_menu_and_comes_in_by_a_drop(chat: Chat, behind: Behind) -> None:
+    behind.write_past("graz", "Graz", 1)
+    chat.open("c=graz")
+    with chat.page.expect_download() as saved:
+        row_of(chat, "Graz").get_by_role("button", name="Export as Markdown").click()
+    assert saved.value.suggested_filename == "Graz.md"
+    text = saved.value.path().read_text("utf-8")
+    drop(chat, text)
+    says = chat.page.locator(".p-list-says")
+    expect(says).to_have_text("Graz.md: this conversation is here already, so nothing was changed.")
+    drop(chat, text.replace('"graz"', '"linz"').replace("Graz", "Linz"))
+    expect(chat.page.locator("#top h1")).to_have_text("Linz")
+    expect(says).to_have_text("Graz.md: imported.")
+    drop(chat, "# Notes of mine")
+    expect(says).to_contain_text("This is no conversation that Palimpsest exported.")
+
+
+def drop(chat: Chat, text: str) -> None:
+    """Drop a file with these words on the list of conversations."""
+    chat.page.evaluate(
+        """text => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File([text], 'Graz.md'));
+            const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+            document.querySelector('#sessions').dispatchEvent(event);
+        }""",
+        text,
+    )
+
+
 def titles(chat: Chat) -> Locator:
     """The titles in the list."""
     return chat.page.locator("#sessions .p-session-title")

@@ -246,6 +246,7 @@
     event.preventDefault();
     entered = 0;
     showDrop(false);
+    if (window.palimpsest.conversations.takeDropped(event)) return;
     panels.closeDrawer();
     addAll([...event.dataTransfer.files]);
   });

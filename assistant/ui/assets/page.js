@@ -190,6 +190,8 @@
       if (id && title) send("rename-session", `${id} ${title}`);
     },
     "session-trash": () => withEdited((id) => send("trash-session", id)),
+    "session-markdown": () => withEdited((id) => window.palimpsest.conversations.exportOne(id, "markdown")),
+    "session-json": () => withEdited((id) => window.palimpsest.conversations.exportOne(id, "json")),
     "session-pin": () => withEdited((id) => send("pin-session", id)),
     "session-unpin": () => withEdited((id) => send("unpin-session", id)),
   };
@@ -275,6 +277,7 @@
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
   };
   const atOnce = {
+    "import-session": () => window.palimpsest.conversations.pick(),
     "toggle-left": () => panels.toggle("left"),
     "toggle-right": () => panels.toggle("right"),
     "search": () => search(),

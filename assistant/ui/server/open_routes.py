@@ -90,6 +90,11 @@ OPENINGS = (
         streamed_bytes=MAX_FILE_BYTES,
     ),
     _write(r"/detach", tab_in="body"),
+    # A conversation as a file, out and in.
+    _read(r"/export/(?:json|markdown)", frozenset({"session_hash", "c"}), tab_in="query"),
+    Opening(
+        frozenset({"POST"}), re.compile(r"/import"), frozenset({"session_hash"}), "query", streamed_bytes=MAX_FILE_BYTES
+    ),
     # A picture of a conversation, for the person whose it is.
     _read(r"/pictures/[0-9a-f]{32}\.(?:png|jpg)", frozenset({"session_hash"}), tab_in="query"),
 )

@@ -28,6 +28,7 @@ from assistant.ui.server.open_routes import max_file_bytes
 from assistant.ui.server.packed_streams import PackedStreams
 from assistant.ui.server.patch_streams import PatchStreams
 from assistant.ui.server.personal_names import NamesInAnswers, PersonalNames
+from assistant.ui.server.portable_route import PortableRoute
 from assistant.ui.server.sign_in import SignIn
 from assistant.ui.server.user_sessions import UserSessions
 from assistant.ui.server.visitors import VisitorCookie, Visitors
@@ -66,6 +67,7 @@ class Site:
         ]
         folder = Workspace(settings.home).page_folder / "attached"
         ours += AttachRoute(users, folder, max_file_bytes(settings)).routes()
+        ours += PortableRoute(users, max_file_bytes(settings)).routes()
         self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
         self.app: AsgiApp = Guard(

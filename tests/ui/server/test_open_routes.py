@@ -35,6 +35,9 @@ OPEN_ROUTES = {
     ("POST", "/leave"),
     ("POST", "/attach"),
     ("POST", "/detach"),
+    ("GET", "/export/{form}"),
+    ("HEAD", "/export/{form}"),
+    ("POST", "/import"),
     ("GET", "/pictures/{name}"),
     ("HEAD", "/pictures/{name}"),
     ("GET", "/manifest.webmanifest"),
@@ -52,7 +55,13 @@ OPEN_ROUTES = {
     ("GET", "/news"),
     ("HEAD", "/news"),
 }
-EXAMPLES = {"name": f"{'0a' * 16}.png", "session_hash": "a1b2", "api_name": "predict", "path": "fonts/a.js"}
+EXAMPLES = {
+    "name": f"{'0a' * 16}.png",
+    "session_hash": "a1b2",
+    "api_name": "predict",
+    "form": "json",
+    "path": "fonts/a.js",
+}
 
 
 def routes_of(routes: list[BaseRoute], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -82,7 +91,8 @@ def query_of(path: str) -> str:
     """The query that the route needs."""
     return (
         "session_hash=a1b2"
-        if path in ("/gradio_api/queue/data", "/patches", "/news", "/attach", "/pictures/{name}")
+        if path
+        in ("/gradio_api/queue/data", "/patches", "/news", "/attach", "/pictures/{name}", "/export/{form}", "/import")
         else ""
     )
 
@@ -117,6 +127,10 @@ def test_no_opening_takes_another_method(path: str, method: str) -> None:
         "/gradio_api/heartbeat/A",
         "/gradio_api/heartbeat/" + "a" * 41,
         "/assets/../config",
+        "/export/",
+        "/export/yaml",
+        "/export/json/",
+        "/export/../config",
         "/pictures/a.png",
         f"/pictures/../{'0a' * 16}.png",
         f"/pictures/{'0a' * 16}.svg",
