@@ -46,6 +46,7 @@ from assistant.storage.journal.rows import (
     BlockRow,
     DroppedRow,
     DropReason,
+    ProfileChosenRow,
     QueuedRow,
     RecalledRow,
     RecallRefusedRow,
@@ -183,9 +184,10 @@ class SessionState:
         return self.session.profile
 
     def choose_profile(self, name: str) -> None:
-        """This profile is to answer from now on; where nothing was said yet, that is written with the first word."""
+        """This profile is to answer from now on; where nothing was said yet, that is written before the first word."""
         after = replace(self._current(), profile=name)
-        if self.context or self.session.summary:
+        if self.journal.knows(self.session_id):
+            self.journal.append([ProfileChosenRow(self.session_id, name, self.at())])
             self._save(after)
         self.session = after
 
@@ -204,6 +206,7 @@ class SessionState:
             for block in message.content
             if isinstance(block, TextBlock | DataBlock)
         ]
+        self._write_first_profile()
         self.journal.append(rows)
 
     def waiting(self) -> list[Msg]:
@@ -224,6 +227,7 @@ class SessionState:
         """
         if not self.context and not self.session.summary:
             self.frozen_prompt.renew(self._language_of(messages))
+        self._write_first_profile()
         # What healing put into the context comes first: it belongs to an older message.
         write = self.journal.commit_due if self.is_remembered else self.journal.append_missing
         write(self.session_id, self.session.user_id, [*self.context, *messages])
@@ -370,6 +374,11 @@ class SessionState:
         """What the model reads before the messages: the summary, and the pins that are not among them."""
         pins = self.pins_of(self.session.pins)
         return write_summary_message(summary, pins_to_quote(pins, messages), self.language)
+
+    def _write_first_profile(self) -> None:
+        """The journal says who answers before it has a word, so that nobody else is given that word after a kill."""
+        if self.profile and not self.journal.knows(self.session_id):
+            self.journal.append([ProfileChosenRow(self.session_id, self.profile, self.at())])
 
     def _write_dropped(self, keys: Sequence[BlockKey], reason: DropReason) -> None:
         row = DroppedRow(self.session_id, tuple(keys), reason, self.at())

@@ -102,7 +102,8 @@ class Assistant:
         """The profiles that the owner makes from the page."""
         self.memory_log, self.notes = home.store.memory_log, home.store.notes
         models = self._with_hidden_keys(home.settings, model, compactor)
-        profiles_path = home.store.workspace.profiles_path if self.own_settings.is_owner else None
+        # Who talks beside the process that owns the home is the same person, and has chosen the same.
+        profiles_path = home.store.workspace.profiles_path if read_settings is None else None
         profiles = ProfileModels(profiles_path, self._connect_profile)
         servers = outside or McpServers(NO_SERVERS, home.store.workspace.files_folder)
         servers.on_notice.append(self._emit_server_notice)
@@ -362,11 +363,12 @@ class Assistant:
         return FlushModel(fit.model, fit.window_tokens, models.counter, fit.is_local and fit.is_language_model)
 
     async def _models_of(self, session_id: str) -> Models | None:
-        """What answers in a conversation; None where that cannot be had now."""
-        opened = self.conversations.opened(session_id)
-        name = opened.profile if opened else self.store.sessions.profile_of(session_id)
-        if not (profile := self.profiles.named(name)):
+        """What was chosen for a conversation; None where that cannot be had now, or is gone: no other may read it."""
+        name = await asyncio.to_thread(self.store.sessions.profile_of, session_id)
+        if not name:
             return self._factory.models
+        if not (profile := self.profiles.named(name)):
+            return None
         try:
             return await self._factory.profiles.of(profile)
         except (ModelError, SettingsError) as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from assistant.agent.session_state import SessionState, Usage
 from assistant.assembly.answering_models import Models
 from assistant.assembly.profile_models import ProfileModels
-from assistant.config.profiles import MAIN, Profile, Profiles, is_main, no_profile, shown_name
+from assistant.config.profiles import MAIN, Profiles, is_main, no_profile, shown_name
 from assistant.config.words import say
 from assistant.conversation.answering import Answering
 from assistant.conversation.event_log import EventLog
@@ -83,26 +83,25 @@ class SessionModel:
         self._state.sees_pictures = self._models.answering.sees_pictures
         return self._sources.build(self._state, self._events, self._models)
 
-    def _profile(self) -> Profile | None:
-        return self.profiles.named(self._state.profile) if self._state.profile else None
-
     def _ready(self) -> Models:
-        profile = self._profile()
+        profile = self.profiles.named(self._state.profile)
         return (profile and self._sources.profiles.connected(profile)) or self._sources.main()
 
     async def _wanted(self) -> Models:
         self._tell_gone()
-        profile = self._profile()
-        if profile is None:
+        name, profiles = self._state.profile, self.profiles
+        if name and profiles.problem:
+            return self._stand_in(name, profiles.problem)
+        if (profile := profiles.named(name)) is None:
             return self._sources.main()
         try:
             return await self._sources.profiles.of(profile)
         except (ModelError, SettingsError) as error:
-            return self._stand_in(profile, str(error))
+            return self._stand_in(profile.name, str(error))
 
-    def _stand_in(self, profile: Profile, reason: str) -> Models:
+    def _stand_in(self, name: str, reason: str) -> Models:
         """The built-in assistant: what was chosen may be chosen so that no other server reads along."""
-        told = say("models", "profile_away", profile=profile.name, reason=reason)
+        told = say("models", "profile_away", profile=name, reason=reason)
         if self._models.answering.is_stand_in and self._models.answering.how == told:
             return self._models
         self._events.emit(Notice(told))
@@ -111,13 +110,15 @@ class SessionModel:
         return replace(main, answering=stand_in, compacting=None)
 
     def _tell_gone(self) -> None:
-        name = self._state.profile
-        if not name or name == self._told_gone or self._profile() is not None:
-            return
-        self._told_gone = name
-        problem, answers = self.profiles.problem, self._sources.main().answering.name
-        told = say("models", "profile_gone", profile=name, name=answers)
-        self._events.emit_kept(Notice(" ".join(filter(None, (problem, told)))))
+        """Once, that the chosen profile is gone, or that nobody knows what was to answer in a new conversation."""
+        name, profiles = self._state.profile, self.profiles
+        if name and not profiles.problem and profiles.named(name) is None:
+            told = say("models", "profile_gone", profile=name, name=self._sources.main().answering.name)
+        else:
+            told = "" if name else profiles.problem
+        if told and told != self._told_gone:
+            self._told_gone = told
+            self._events.emit_kept(Notice(told))
 
     def _told_change(self, left: Models, now: Models) -> str:
         """Who answers from here on, and what that changes in this conversation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -39,7 +40,7 @@ class Profile(BaseModel):
     @field_validator("name")
     @classmethod
     def _must_name_it(cls, name: str) -> str:
-        shown = " ".join(name.split())
+        shown = _spelled(name)
         if not 1 <= len(shown) <= NAME_CHARS or not shown.isprintable():
             raise ValueError(say("settings", "profile_name", most=NAME_CHARS))
         if is_main(shown):
@@ -63,7 +64,8 @@ class Profile(BaseModel):
 class Profiles:
     """The profiles of a home, in the order in which they were made, and who answers in a new conversation.
 
-    `problem` says why they cannot be read; then there are none.
+    The default may be the name of none, which a conversation that begins with it says. `problem` says why they cannot
+    be read; then there are none.
     """
 
     listed: tuple[Profile, ...] = ()
@@ -80,7 +82,8 @@ class Profiles:
 
     def named(self, name: str) -> Profile | None:
         """The profile of that name, whatever its letters' case; None for none."""
-        return next((profile for profile in self.listed if profile.name.casefold() == name.casefold()), None)
+        wanted = _spelled(name).casefold()
+        return next((profile for profile in self.listed if profile.name.casefold() == wanted), None)
 
     def free_key(self) -> str:
         """A variable for the key of one more profile."""
@@ -97,9 +100,14 @@ def no_profile(name: str, profiles: Profiles) -> SettingsError:
 def is_main(name: str) -> bool:
     """True for what the settings' own profile is called, in any language."""
     names = {"main", *(sentence("settings", language, "main_profile").casefold() for language in LANGUAGES)}
-    return not name or name.casefold() in names
+    return not name or _spelled(name).casefold() in names
 
 
 def shown_name(name: str) -> str:
     """What a profile is called for the person."""
     return name or say("settings", "main_profile")
+
+
+def _spelled(name: str) -> str:
+    """The name with single blanks, and with one sign for a letter and its accent, however it was typed."""
+    return unicodedata.normalize("NFC", " ".join(name.split()))

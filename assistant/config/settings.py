@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from assistant.config.accounts import Account, read_accounts
 from assistant.config.plain_reasons import plain_reason
-from assistant.config.variables import environment, take_keys
+from assistant.config.variables import environment, names_a_key, take_keys
 from assistant.config.words import Language, say
 from assistant.errors import SettingsError
 
@@ -323,7 +323,7 @@ def checked_address(address: str) -> str:
         raise ValueError(say("settings", "blank_in_address"))
     if address and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise ValueError(say("settings", "no_address"))
-    if parts.username or parts.password:
+    if parts.username or parts.password or any(names_a_key(name) for name, _ in parse_qsl(parts.query)):
         raise ValueError(say("settings", "key_in_address"))
     return address.rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
@@ -452,6 +452,17 @@ def _first_error(error: ValidationError, set_names: set[str]) -> SettingsError:
     return SettingsError(variable, say("settings", "not_possible", shown=shown, reason=fault_in_words(first)))
 
 
+_FAULT_WORDS = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a_whole_number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a_number"),
+    "string_type": "a_text",
+    "json_invalid": "no_json",
+    "missing": "is_missing",
+    "extra_forbidden": "is_unknown",
+}
+"""The words for what is wrong with a value, by its kind, where these need no figure."""
+
+
 def fault_in_words(fault: ErrorDetails) -> str:
     """What is wanted, in our own words; a check of ours has said it itself."""
     wanted: dict[str, object] = fault.get("ctx", {})
@@ -466,12 +477,6 @@ def fault_in_words(fault: ErrorDetails) -> str:
                 .replace(" or ", say("settings", "or"))
                 .replace(", ", say("settings", "comma")),
             )
-        case "int_parsing" | "int_type" | "int_from_float":
-            return say("settings", "a_whole_number")
-        case "float_parsing" | "float_type" | "finite_number":
-            return say("settings", "a_number")
-        case "string_type":
-            return say("settings", "a_text")
         case "greater_than_equal":
             return say("settings", "at_least", limit=wanted["ge"])
         case "greater_than":
@@ -480,8 +485,8 @@ def fault_in_words(fault: ErrorDetails) -> str:
             return say("settings", "at_most", limit=wanted["le"])
         case "less_than":
             return say("settings", "less_than", limit=wanted["lt"])
-        case _:
-            return say("settings", "of_another_kind")
+        case other:
+            return say("settings", _FAULT_WORDS.get(other, "of_another_kind"))
 
 
 def _variable(place: str, set_names: set[str]) -> str:

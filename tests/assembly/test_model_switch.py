@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -193,3 +194,108 @@ async def test_a_turn_that_is_stopped_while_its_model_is_looked_for_has_ended(ho
         await conversation.wait()
         assert not conversation.is_running
         assert conversation.attach().start == conversation.next_number
+
+
+async def test_who_was_chosen_answers_after_the_first_word_was_cut_by_a_kill(
+    home: Path, main: StrictProvider, other: StrictProvider
+) -> None:
+    keep(home, profile_of(other), default="Other")
+    killed = home.with_name("killed")
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.ask("My secret is a heron.")
+        shutil.copytree(home, killed, ignore=shutil.ignore_patterns("index", ".*.lock"))
+        await conversation.wait()
+    async with opened(killed) as assistant:
+        again = assistant.conversations.open(conversation.session_id)
+        start = again.next_number
+        again.continue_turn()
+        events = [numbered.event async for numbered in again.follow_until_idle(start)]
+    assert said_in(events) == "I am other-9b."
+    assert main.log == []
+
+
+async def test_who_was_chosen_answers_where_the_session_file_is_damaged(home: Path, main: StrictProvider) -> None:
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        await say(assistant, conversation, "/model Other")
+        await say(assistant, conversation, "My secret is a heron.")
+    for path in (home / "sessions").glob("*.json"):
+        path.write_text("{", "utf-8")
+    async with opened(home) as assistant:
+        again = assistant.conversations.open(conversation.session_id)
+        assert said_in(await say(assistant, again, "And now?")) == "I am other-9b."
+        await say(assistant, again, "/model main")
+    for path in (home / "sessions").glob("*.json"):
+        path.write_text("{", "utf-8")
+    assert main.log == []
+    async with opened(home) as assistant:
+        assert assistant.conversations.open(conversation.session_id).profile == ""
+
+
+async def test_who_was_chosen_answers_in_a_branch(home: Path, main: StrictProvider) -> None:
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.choose_profile("Other")
+        await say(assistant, conversation, "My secret is a heron.")
+        branch = (await assistant.submit(conversation, "/branch")).conversation
+        assert said_in(await say(assistant, branch, "And now?")) == "I am other-9b."
+    assert main.log == []
+
+
+async def test_who_was_chosen_answers_beside_the_process_that_owns_the_home(home: Path, main: StrictProvider) -> None:
+    async with opened(home) as owner:
+        conversation = owner.conversations.create()
+        conversation.choose_profile("Other")
+        await say(owner, conversation, "My secret is a heron.")
+        await owner.conversations.close()
+        async with open_assistant(load_settings(home), may_be_owned=True) as beside:
+            again = beside.conversations.open(conversation.session_id)
+            assert said_in(await say(beside, again, "And now?")) == "I am other-9b."
+    assert main.log == []
+
+
+async def test_while_no_profile_can_be_read_nobody_else_is_asked(home: Path, main: StrictProvider) -> None:
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.choose_profile("Other")
+        await say(assistant, conversation, f"I keep herons in the garden. {'They are grey and they fish. ' * 40}")
+    (home / "profiles.json").write_text("{", "utf-8")
+    async with opened(home) as assistant:
+        assistant.left.look(idle_minutes=30)
+        await assistant.flushes.wait()
+        events = await say(assistant, assistant.conversations.open(conversation.session_id), "And now?")
+    assert "“Other” cannot answer: profiles.json in the home cannot be read" in told(events)[0]
+    assert main.log == []
+
+
+async def test_what_was_said_to_a_profile_that_is_gone_is_written_down_by_no_model(
+    home: Path, main: StrictProvider
+) -> None:
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.choose_profile("Other")
+        await say(assistant, conversation, f"I keep herons in the garden. {'They are grey and they fish. ' * 40}")
+    keep(home)
+    async with opened(home) as assistant:
+        assistant.left.look(idle_minutes=30)
+        await assistant.flushes.wait()
+        (note,) = (home / "memory").glob("*.md")
+    assert "I keep herons in the garden." in note.read_text("utf-8")
+    assert main.log == []
+
+
+@pytest.mark.parametrize(
+    ("content", "notice"),
+    [
+        pytest.param("{", "no profile is known", id="damaged"),
+        pytest.param('{"default": "Elsewhere"}', "The profile “Elsewhere” that was chosen here is gone", id="none"),
+    ],
+)
+async def test_a_new_conversation_says_that_its_default_is_not_to_be_had(home: Path, content: str, notice: str) -> None:
+    (home / "profiles.json").write_text(content, "utf-8")
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        assert said_in(await say(assistant, conversation, "Who are you?")) == "I am main-9b."
+        (kept,) = told(conversation.kept)
+    assert notice in kept

@@ -171,6 +171,16 @@ class RecallRefusedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileChosenRow:
+    """From here on this profile answers, for what is said to it is for no other server; empty for the settings' own."""
+
+    session_id: str
+    profile: str
+    at: str
+    kind: Literal["profile"] = "profile"
+
+
+@dataclass(frozen=True, slots=True)
 class DeletedRow:
     """The conversation went to the trash, or came back from it; the newest row counts."""
 
@@ -194,6 +204,7 @@ Row = (
     | FlushRow
     | RecalledRow
     | RecallRefusedRow
+    | ProfileChosenRow
     | DeletedRow
 )
 

@@ -12,17 +12,20 @@ from assistant.storage.journal.rows import (
     BlockRow,
     DroppedRow,
     FlushRow,
+    ProfileChosenRow,
     RecalledRow,
     Row,
     ShownRow,
     TurnEndRow,
     UndoneRow,
 )
+from assistant.storage.journal.versions import told_rows
 from assistant.storage.sessions.session_file import Session, title_of_messages
 
 
 def completed(stored: Session, rows: list[Row]) -> Session:
     """The stored session, given what the journal has beyond it; a `clear` that the file does not know yet counts."""
+    stored.profile = profile_in(rows, stored.profile)
     before_clear = rows[: len(rows) - len(since_clear(rows))]
     if any(isinstance(row, CompactionRecord) and row.compaction_id == stored.compaction_id for row in before_clear):
         stored.summary, stored.compaction_id = "", None
@@ -49,21 +52,29 @@ def rebuilt(session_id: str, rows: list[Row]) -> Session | None:
         summary=context.summary,
         compaction_id=context.compaction_id,
         updated_at=rows[-1].at,
+        profile=profile_in(rows),
     )
+
+
+def profile_in(rows: Sequence[Row], otherwise: str = "") -> str:
+    """The profile that was chosen last; `otherwise` where none ever was."""
+    return next((row.profile for row in reversed(rows) if isinstance(row, ProfileChosenRow)), otherwise)
 
 
 def branched_rows(rows: Sequence[Row], message_id: str, session_id: str) -> list[Row]:
     """What stands from the last `clear` to the end of the turn of a message, as rows of another conversation.
 
-    Empty where no such message stands there. What was to be written to memory is written by the conversation it is of.
+    `rows` have those of other versions too. Empty where no such message stands there. What was to be written to memory
+    is written by the conversation it is of.
     """
-    rows = since_clear(rows)
+    profile = profile_in(rows)
+    rows = since_clear(told_rows(rows).rows)
     questions = [row.message_id for row in rows if isinstance(row, BlockRow) and row.role == "user"]
     if message_id not in questions:
         return []
     later = set(questions[questions.index(message_id) :]) - {message_id}
     stop = next((i for i, row in enumerate(rows) if isinstance(row, BlockRow) and row.message_id in later), len(rows))
-    copied: list[Row] = []
+    copied: list[Row] = [ProfileChosenRow(session_id, profile, rows[0].at)] if profile else []
     for row in rows[:stop]:
         if isinstance(row, BlockRow | TurnEndRow | UndoneRow | RecalledRow):
             copied.append(replace(row, session_id=session_id))

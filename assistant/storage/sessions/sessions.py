@@ -24,9 +24,9 @@ from assistant.storage.atomic_io import replace_file, sync_folder
 from assistant.storage.garbage import without_collection
 from assistant.storage.journal.day_parts import JournalSession
 from assistant.storage.journal.journal import Journal
-from assistant.storage.journal.rows import DeletedRow
+from assistant.storage.journal.rows import BlockRow, DeletedRow
 from assistant.storage.message_healing import heal
-from assistant.storage.sessions.from_journal import branched_rows, completed, rebuilt
+from assistant.storage.sessions.from_journal import branched_rows, completed, profile_in, rebuilt
 from assistant.storage.sessions.heads import SessionHeads
 from assistant.storage.sessions.pinned import pinned_artifacts
 from assistant.storage.sessions.session_file import (
@@ -94,14 +94,17 @@ class Sessions:
         """
         original = self.load(session_id)
         session = self.create(say("storage", "branch_of", title=original.title))
-        rows = branched_rows(self._journal.rows(session_id), message_id, session.session_id)
+        told = self._journal.rows(session_id, include_dropped=True)
+        rows = branched_rows(told, message_id, session.session_id)
         if not rows:
             raise SessionNotFoundError(session_id)
         with self._guard:
             self._journal.append(rows)
             context = rebuilt(session.session_id, rows)
             assert context is not None
-            self.save(replace(context, title=session.title, messages=heal(context.messages)))
+            copied = {row.key for row in rows if isinstance(row, BlockRow)}
+            pins = tuple(key for key in original.pins if key in copied)
+            self.save(replace(context, title=session.title, messages=heal(context.messages), pins=pins))
         return self.load(session.session_id)
 
     def draft(self, session_id: str) -> StreamDraft:
@@ -145,10 +148,10 @@ class Sessions:
         return session
 
     def profile_of(self, session_id: str) -> str:
-        """The profile that answers in a conversation; empty for what the settings say, and where no file tells."""
+        """The profile that was chosen for a conversation; empty for what the settings say."""
         path = self._find(session_id)
         stored = read_session(path) if path else None
-        return stored.profile if stored else ""
+        return profile_in(self._journal.rows(session_id), stored.profile if stored else "")
 
     def read_on(self) -> None:
         """Take in what is new in journal and session files, the first time maybe a lot."""

@@ -47,7 +47,7 @@ class ProfileFields:
 def profile_rows(assistant: Assistant, leaving: str = "") -> list[ProfileRow]:
     """Main first, then the profiles in the order in which they were made; it is asked whether one is `leaving`."""
     profiles, main = assistant.profiles, assistant.model
-    rows = [ProfileRow(MAIN, shown_name(MAIN), main.name, profiles.default == MAIN)]
+    rows = [ProfileRow(MAIN, shown_name(MAIN), main.name, profiles.named(profiles.default) is None)]
     return rows + [
         ProfileRow(one.name, one.name, model_of(one), one.name == profiles.default, one.name == leaving)
         for one in profiles
