@@ -1,6 +1,7 @@
-"""Every state of the page at five widths in both themes, as pictures in ./pictures: what a stranger would see.
+"""Every state of the page at five widths, in both themes and languages, as pictures in ./pictures, and what is wrong
+with them: words too pale, cut off or covered, buttons too small; with `--axe` also what axe finds.
 
-With `--readme` those of the README, written into ./docs.
+With `--readme` the pictures of the README, written into ./docs.
 """
 
 from __future__ import annotations
@@ -8,234 +9,206 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from assistant.assembly.assistant import open_assistant
-from assistant.ui.page import PageServer, start
+from assistant.assembly.assistant import Assistant, open_assistant
+from assistant.assembly.sample.show_command import with_show_command
+from assistant.config.accounts import hash_password
+from assistant.config.settings import Settings
+from assistant.config.words import speak
+from assistant.models.chat_model import ChatModel, connect_offline
+from assistant.models.detect import ServerPlace
+from assistant.ui.page import start
+from assistant.ui.people import open_guest, open_person
+from assistant.ui.server.loading import Opener
 from benchmarks.readme_picture import take_readme_pictures
 from tests.browser.behind import Behind, opened_behind
+from tests.browser.conftest import CHROMIUM_FLAGS, Chat
+from tests.browser.looks import TARGET_PIXELS, THEMES, TOUCHED_PIXELS, WIDTHS, axe_findings, faults_at_rest, settle
+from tests.browser.states import STATES, Kind, Stage, State, show_panel
 from tests.conftest import find_chromium
-from tests.fakes.home import home_settings
 from tests.fakes.page_player import PagePlayer
+from tests.fakes.players import RuleBasedPlayer
+from tests.fakes.provider import StrictProvider
+from tests.ui.open_page import write_memory
 
 README_FOLDER = Path(__file__).parent.parent / "docs"
-HEIGHTS = {1920: 1080, 1440: 900, 1024: 768, 820: 1180, 390: 844}
-THEMES = ("light", "dark")
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+LANGUAGES = ("en", "zh")
+TOUCHED_WIDTHS = (390, 820)
+"""Widths of what is held in a hand."""
+LARGEST_AXE_WIDTH = 1440
+PATIENCE_MILLISECONDS = 60_000
+_READY = {"people": "input[type=password]", "taken": "#chat .p-failed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """What is behind the page: the assistant, and the player that answers it."""
+class Wanted:
+    """Which pictures are taken, and what is done beside."""
 
-    behind: Behind
-    player: PagePlayer
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """One state: its name and what leads to it from a new conversation."""
-
-    name: str
-    reach: Callable[[Page, Stage], None]
-    is_offline: bool = False
+    states: Sequence[State]
+    languages: Sequence[str]
+    widths: Sequence[tuple[int, int]]
+    folder: Path
+    has_axe: bool
 
 
-def say(page: Page, text: str, until: str) -> None:
-    """Send a message and wait for what must stand there then."""
-    page.locator("#composer textarea").fill(text)
-    page.keyboard.press("Enter")
-    page.locator(until).last.wait_for()
+class Pages:
+    """The pages of all kinds of homes, each served from when it is first asked for."""
+
+    def __init__(self, folder: Path, behind: Behind, stack: ExitStack) -> None:
+        self._folder = folder
+        self._behind = behind
+        self._stack = stack
+        self._addresses: dict[Kind, str] = {}
+
+    def address(self, kind: Kind) -> str:
+        """Where such a page is."""
+        if kind not in self._addresses:
+            settings, opener = self._opening(kind)
+            server = start(settings, opener)
+            self._stack.callback(server.close)
+            self._addresses[kind] = server.url
+        return self._addresses[kind]
+
+    def _opening(self, kind: Kind) -> tuple[Settings, Opener]:
+        """The settings and the assistants of such a page."""
+        words_alone = {"home": self._folder / kind, "embedder": "none", "memory_store_backend": "local"}
+        match kind:
+            case "filled":
+                return self._behind.settings, self._behind.open
+            case "taken":
+                return self._behind.settings, partial(open_person, self._behind.settings)
+            case "people":
+                pairs = f"ada:{hash_password('password one')},ben:{hash_password('password two')}"
+                settings = Settings.model_validate(words_alone | {"users": pairs})
+                return settings, partial(open_person, settings)
+            case "guest":
+                settings = Settings.model_validate(words_alone | {"provider": "offline"})
+                return settings, lambda _person, _address: open_guest(settings)
+            case "offline":
+                settings = Settings.model_validate(words_alone | {"provider": "offline"})
+                write_memory(settings.home)
+                return settings, lambda _person, _address: with_show_command(open_assistant(settings))
+            case "new":
+                settings = Settings.model_validate(words_alone)
+                found = StrictProvider(RuleBasedPlayer(), models=("small-7b", "large-70b"))
+                port = self._stack.enter_context(found).port
+                return settings, lambda _person, _address: with_show_command(_open_new(settings, port))
 
 
-def open_right(page: Page, tab: str) -> None:
-    """Show a tab of the right panel."""
-    show_panel(page, "right")
-    page.get_by_role("tab", name=tab).click()
-    page.wait_for_timeout(400)
+@asynccontextmanager
+async def _open_new(settings: Settings, port: int) -> AsyncGenerator[Assistant]:
+    """The assistant of a new home, on a machine where one model server runs."""
 
+    async def connect(settings: Settings) -> ChatModel:
+        return connect_offline(settings, "Nothing was chosen yet.")
 
-def show_panel(page: Page, side: str) -> None:
-    """Open a panel that is closed."""
-    if not page.locator(f"#{side}").is_visible():
-        page.locator(f"#open-{side} button").click()
-        page.wait_for_timeout(400)
-
-
-def _tools(page: Page, _: Stage) -> None:
-    say(page, "tools: when is Friday free?", ".p-foot")
-
-
-def _tools_open(page: Page, stage: Stage) -> None:
-    _tools(page, stage)
-    page.locator(".p-row summary", has_text="Bash").click()
-    page.locator(".p-row summary", has_text="Thinking").click()
-    page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
-
-
-def _streaming(page: Page, stage: Stage) -> None:
-    stage.player.gate.clear()
-    say(page, "slow: begin and wait", "text=It begins")
-    page.locator("#composer textarea").fill("And one more thing")
-    page.keyboard.press("Enter")
-    page.locator(".p-queued").wait_for()
-
-
-def _conflict(page: Page, stage: Stage) -> None:
-    open_right(page, "Memory")
-    page.locator("#editor .cm-content").click()
-    page.keyboard.press("Control+End")
-    page.keyboard.type("\n- Bring the passport")
-    page.wait_for_timeout(300)
-    path = stage.behind.home / "MEMORY.md"
-    path.write_text(path.read_text("utf-8") + "- Written by another hand\n", "utf-8")
-    page.locator("#save").click()
-    page.locator(".p-conflict").wait_for()
-    page.get_by_role("button", name="Show diff").click()
-    page.locator(".p-conflict .p-diff").wait_for()
-
-
-def _compact(page: Page) -> None:
-    ferries = "I have seen three ferries today. " * 600
-    page.evaluate("text => window.palimpsest.send('send', text)", f"1 answer My dentist is on Friday 15:30. {ferries}")
-    page.locator(".p-foot").last.wait_for()
-    say(page, "And now?", ".m-own >> text=You said")
-    say(page, "/compact", ".p-compaction")
-
-
-def _summary(page: Page, _: Stage) -> None:
-    _compact(page)
-    page.locator(".p-summary summary").last.click()
-
-
-def _undone(page: Page, _: Stage) -> None:
-    _compact(page)
-    page.locator("#chat").get_by_role("button", name="Undo").click()
-    page.locator(".p-undone").last.wait_for()
-
-
-def _recalled(page: Page, stage: Stage) -> None:
-    stage.behind.assistant.is_recall_on = True
-    say(page, "Which hotels in Alfama?", ".p-row-recalled")
-
-
-def _past(page: Page, _: Stage) -> None:
-    show_panel(page, "left")
-    page.get_by_role("button", name="Lisbon trip").click()
-    page.get_by_text("Question 40 about").wait_for()
-    page.locator("#chat .m-scroller").evaluate("box => box.scrollTo(0, 0)")
-
-
-def _sessions(page: Page, _: Stage) -> None:
-    show_panel(page, "left")
-
-
-def _model(page: Page, _: Stage) -> None:
-    open_right(page, "Model")
-    page.locator("#model").get_by_role("button", name="Test connection").click()
-    page.locator("#model .p-report").wait_for()
-
-
-def _context(page: Page, _: Stage) -> None:
-    _compact(page)
-    open_right(page, "Context")
-
-
-STATES = (
-    State("welcome", lambda page, _: None),
-    State("setup", lambda page, _: None, is_offline=True),
-    State("answer", _tools),
-    State("work-open", _tools_open),
-    State("streaming", _streaming),
-    State("approval", lambda page, _: say(page, "approve: tidy up", ".p-approval")),
-    State(
-        "approval-diff",
-        lambda page, stage: say(page, f"edit: {stage.behind.home / 'files' / 'plan.md'}", ".p-approval"),
-    ),
-    State("compaction", _summary),
-    State("compaction-undone", _undone),
-    State("memory-chips", lambda page, _: say(page, "remember: I prefer window seats", ".p-foot")),
-    State("recalled", _recalled),
-    State("failed", lambda page, _: say(page, "fail: please", ".p-failed")),
-    State("max-steps", lambda page, _: say(page, "steps: please", ".p-stopped")),
-    State("hostile", lambda page, _: say(page, "hostile: please", ".p-foot")),
-    State("past", _past),
-    State("sessions", _sessions),
-    State("memory", lambda page, _: open_right(page, "Memory")),
-    State("memory-conflict", _conflict),
-    State("context", _context),
-    State("model", _model),
-)
+    async with open_assistant(settings, connect=connect) as assistant:
+        assistant.own_settings.places = (ServerPlace("Ollama", port),)
+        yield assistant
 
 
 @contextmanager
-def serving(home: Path, is_offline: bool) -> Generator[tuple[PageServer, Stage]]:
-    """The page on a free port, with a few conversations of other days."""
+def serving(folder: Path) -> Generator[tuple[Pages, Behind, PagePlayer]]:
+    """The pages, with a few conversations of other days behind that of a filled home."""
     player = PagePlayer()
-    with opened_behind(home, player) as behind:
+    with ExitStack() as stack:
+        behind = stack.enter_context(opened_behind(folder / "filled", player))
         behind.write_past("tax", "税表和收据", 3)
         behind.write_past("garden", "Plan for the balcony garden", 5)
         behind.write_past("lisbon", "Lisbon trip", 40, folded_turns=20)
-        offline = home_settings(home, provider="offline", memory_store_backend="local")
-        server = start(behind.settings, (lambda *_: open_assistant(offline)) if is_offline else behind.open)
-        try:
-            yield server, Stage(behind, player)
-        finally:
-            player.gate.set()
-            server.close()
+        pages = Pages(folder, behind, stack)
+        stack.callback(player.gate.set)
+        pages.address("filled")
+        yield pages, behind, player
 
 
-def take(browser: Browser, state: State, width: int, theme: str, folder: Path) -> None:
-    """Take one picture."""
-    with (
-        tempfile.TemporaryDirectory() as folder_of_home,
-        serving(Path(folder_of_home) / "home", state.is_offline) as (server, stage),
-    ):
-        context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]})
-        page = context.new_page()
-        page.goto(f"{server.url}?__theme={theme}")
-        page.locator("html.p-settled").wait_for()
-        page.locator("#chat .p-foot").last.wait_for()
-        show_panel(page, "left")
-        page.locator("#new-chat").click()
-        page.locator(".p-welcome .p-suggestion").first.wait_for()
-        if width < 1200:
-            page.locator("#left").wait_for(state="hidden")
-        reached = _reach(state, page, stage)
-        page.mouse.move(width / 2, 4)
-        page.wait_for_timeout(600)
-        page.screenshot(path=folder / f"{state.name}-{width}-{theme}{'' if reached else '-not-reached'}.png")
-        context.close()
+def take_all(browser: Browser, wanted: Wanted) -> list[str]:
+    """Take the pictures; what is wrong with them, a line for each thing and state."""
+    wrong: list[str] = []
+    for language in wanted.languages:
+        speak(language)  # type: ignore[arg-type]
+        with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as (pages, behind, player):
+            for state in wanted.states:
+                context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
+                context.set_default_timeout(PATIENCE_MILLISECONDS)
+                chat = Chat(context.new_page(), pages.address(state.kind))
+                lines = [
+                    f"{state.name} {language} {line}"
+                    for line in _visit(Stage(chat, behind, player), state, language, wanted)
+                ]
+                print(*lines, f"{state.name} {language}: {len(lines)} findings", sep="\n", flush=True)
+                wrong += lines
+                context.close()
+    return wrong
 
 
-def _reach(state: State, page: Page, stage: Stage) -> bool:
+def _visit(stage: Stage, state: State, language: str, wanted: Wanted) -> list[str]:
+    """Take the pictures of a state; what is wrong with it, with the looks in which it is."""
     try:
-        state.reach(page, stage)
+        _open(stage, state.kind)
+        state.reach(stage)
     except PlaywrightError as error:
-        print(f"{state.name} was not reached: {error}", file=sys.stderr)
-        return False
-    return True
+        stage.page.screenshot(path=wanted.folder / f"{state.name}-{language}-not-reached.png")
+        return [f"was not reached: {error}"]
+    seen: dict[str, list[str]] = {}
+    touch = stage.page.context.new_cdp_session(stage.page)
+    for number, (width, height) in enumerate(wanted.widths):
+        _resize(stage.page, touch, width, height)
+        if state.is_brief and number:
+            state.reach(stage)
+        if state.panel:
+            show_panel(stage.page, state.panel)
+        for theme in THEMES:
+            stage.page.emulate_media(color_scheme=theme)
+            settle(stage.page)
+            for fault in _found(stage.page, width, wanted.has_axe):
+                seen.setdefault(fault, []).append(f"{width}-{theme}")
+            stage.page.screenshot(path=wanted.folder / f"{state.name}-{language}-{width}-{theme}.png")
+    stage.player.gate.set()
+    return [f"{fault} ({', '.join(looks)})" for fault, looks in seen.items()]
+
+
+def _open(stage: Stage, kind: Kind) -> None:
+    """Open the page, with a new conversation in a home that has some."""
+    if kind != "filled":
+        stage.page.goto(stage.chat.address)
+        stage.page.locator(_READY.get(kind, "html.p-settled #chat .p-welcome")).wait_for()
+        return
+    stage.chat.open()
+    stage.prepare()
+    stage.chat.start_new()
+
+
+def _resize(page: Page, touch: CDPSession, width: int, height: int) -> None:
+    """Show the page at this size, pressed with a finger where it is held in a hand."""
+    page.set_viewport_size({"width": width, "height": height})
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": width in TOUCHED_WIDTHS})  # pyright: ignore[reportUnknownMemberType]
+    page.mouse.move(width / 2, 4)
+    settle(page)
+
+
+def _found(page: Page, width: int, has_axe: bool) -> list[str]:
+    found = faults_at_rest(page, TOUCHED_PIXELS if width in TOUCHED_WIDTHS else TARGET_PIXELS)
+    lines = [f"{kind}: {place}" for kind, places in found.items() for place in places]
+    return lines + (axe_findings(page) if has_axe and width <= LARGEST_AXE_WIDTH else [])
 
 
 def main() -> int:
-    """Take all pictures, or those of the states that are named."""
+    """Take all pictures, or those of the states that are named; the exit code is 1 where something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"states, by default all of: {', '.join(s.name for s in STATES)}")
     parser.add_argument("--folder", type=Path, default=Path("pictures"))
+    parser.add_argument("--language", choices=LANGUAGES, help="one of the languages, by default both")
+    parser.add_argument("--width", type=int, choices=[width for width, _ in WIDTHS], help="one of the widths")
+    parser.add_argument("--axe", action="store_true", help="ask axe, too")
     parser.add_argument("--readme", action="store_true", help="take the pictures of the README alone, into docs/")
     options = parser.parse_args()
     executable = find_chromium()
@@ -248,14 +221,16 @@ def main() -> int:
             take_readme_pictures(browser, README_FOLDER)
             return 0
         options.folder.mkdir(parents=True, exist_ok=True)
-        for state in STATES:
-            if not options.names or state.name in options.names:
-                for width in HEIGHTS:
-                    for theme in THEMES:
-                        take(browser, state, width, theme, options.folder)
-                print(state.name, flush=True)
+        wanted = Wanted(
+            [state for state in STATES if not options.names or state.name in options.names],
+            [options.language] if options.language else LANGUAGES,
+            [size for size in WIDTHS if options.width in (None, size[0])],
+            options.folder,
+            options.axe,
+        )
+        wrong = take_all(browser, wanted)
         browser.close()
-    return 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

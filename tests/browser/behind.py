@@ -78,9 +78,8 @@ class Behind:
             past.fold("## Goal\n- A trip to Lisbon")
         past.add_turns(turns - past.turns)
 
-    @contextmanager
-    def many(self, title: str, count: int) -> Generator[None]:
-        """Meanwhile there are so many conversations, one each two weeks: `{title} 1`, `{title} 2`, … newest first."""
+    def write_many(self, title: str, count: int) -> list[Path]:
+        """The files of so many conversations, one each two weeks: `{title} 1`, `{title} 2`, … newest first."""
         paths: list[Path] = []
         for number in range(1, count + 1):
             at = NEWEST - timedelta(days=14 * number)
@@ -88,6 +87,12 @@ class Behind:
             session.messages = [UserMsg("user", [TextBlock(text=f"{title} {number}")])]
             paths.append(self.store.workspace.sessions_folder / f"many-{number}.json")
             paths[-1].write_bytes(session_bytes(session))
+        return paths
+
+    @contextmanager
+    def many(self, title: str, count: int) -> Generator[None]:
+        """Meanwhile there are as many conversations."""
+        paths = self.write_many(title, count)
         try:
             yield
         finally:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, cast
+
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SERIOUS = ("serious", "critical")
+TARGET_PIXELS = 24
+TOUCHED_PIXELS = 44
 WIDTHS = ((390, 844), (820, 1180), (1024, 768), (1440, 900), (1920, 1080))
 
 _PALE = """() => {
@@ -21,7 +28,7 @@ _PALE = """() => {
     const all = 'p, span, h1, h2, button, code, summary, td, li, b, a, dt, dd, label, input, textarea, .cm-line';
     for (const e of document.querySelectorAll(all)) {
         if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
-        if (e.closest('[inert], .p-unseen')) continue;
+        if (e.closest('[inert], .p-unseen, .sr-only')) continue;
         if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
         const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
         const ratio = (a + .05) / (b + .05);
@@ -35,7 +42,8 @@ _PRESSABLE = """
     const pressable = [...document.querySelectorAll('button, a[href], summary, textarea, input, select, [role=tab]')]
         .filter(e => e.checkVisibility({visibilityProperty: true}) && !e.closest('[inert], .visually-hidden'))
         .filter(e => e.getBoundingClientRect().width > 1);
-    const named = e => `${e.tagName} ${e.id || e.className} ${(e.ariaLabel || e.innerText || '').slice(0, 30)}`;
+    const named = e => `${e.tagName} ${e.id || e.className} ${(e.ariaLabel || e.innerText || '').slice(0, 30)}`
+        .replace(/\\bpal\\w{12}\\S*/g, '');
     const isInView = e => {
         const box = e.getBoundingClientRect();
         const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -52,8 +60,9 @@ _COVERED = f"""() => {{ {_PRESSABLE}
     return pressable.filter(isInView).filter(e => {{
         const box = e.getBoundingClientRect();
         const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        // What scrolls goes under the thin line, and comes out again.
-        if (top?.closest('#meter') && e.closest('.m-scroller')) return false;
+        // What scrolls goes under these, and comes out again.
+        if (top?.closest('#meter, .m-to-end, .p-commands') && e.closest('.m-scroller')) return false;
+        if (top?.closest('.tab-wrapper') && e.closest('.tabitem')) return false;
         return top && top !== e && !e.contains(top) && !top.contains(e) && !e.labels?.length;
     }}).map(named);
 }}"""
@@ -72,8 +81,19 @@ _CUT_OFF = """() => [...document.querySelectorAll('p, h1, h2, button, summary, l
 _SMALL = f"""(least) => {{ {_PRESSABLE}
     const isInWords = e => e.matches('a, .p-link, summary.p-link');
     const target = e => (e.labels?.[0] ?? e).getBoundingClientRect();
+    const isAt = (e, x, y) => e.contains(document.elementFromPoint(x, y));
+    // A small sign may be pressed beside itself.
+    const far = (e, box, right, down) => {{
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        let steps = 0;
+        while (steps < least && isAt(e, x + (steps + 1) * right, y + (steps + 1) * down)) steps++;
+        return steps;
+    }};
+    const isReached = ([e, box]) =>
+        (box.height >= least || far(e, box, 0, -1) + far(e, box, 0, 1) + 2 >= least) &&
+        (box.width >= least || far(e, box, -1, 0) + far(e, box, 1, 0) + 2 >= least);
     return pressable.filter(isInView).filter(e => !isInWords(e)).map(e => [e, target(e)])
-        .filter(([e, box]) => box.height < least || box.width < least)
+        .filter(one => !isReached(one))
         .map(([e, box]) => `${{Math.round(box.width)}}x${{Math.round(box.height)}} ${{named(e)}}`);
 }}"""
 _NAMELESS = f"""() => {{ {_PRESSABLE}
@@ -83,6 +103,8 @@ _NAMELESS = f"""() => {{ {_PRESSABLE}
 }}"""
 
 
+# Nothing but the parts of the page scrolls.
+_MOVED = "() => document.querySelector('#bar')?.getBoundingClientRect().top < 0 ? ['#bar'] : []"
 # What the last click or change of size moves has come to its place; what turns for ever is not waited for.
 _AT_REST = """async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
@@ -93,24 +115,42 @@ _REST_TRIES = 20
 _MILLISECONDS_BETWEEN_TRIES = 150
 
 
-def faults_at_rest(page: Page) -> dict[str, list[str]]:
+def settle(page: Page) -> None:
+    """Wait until the page is drawn as it is now, and whatever comes and goes has done so."""
+    page.evaluate(_AT_REST)
+
+
+def faults_at_rest(page: Page, target_pixels: int = TARGET_PIXELS) -> dict[str, list[str]]:
     """What `faults` finds once the page has come to rest, however slow the machine; what stays for 3 s is a fault."""
     for _ in range(_REST_TRIES):
-        page.evaluate(_AT_REST)
-        if not faults(page):
+        settle(page)
+        if not faults(page, target_pixels):
             break
         page.wait_for_timeout(_MILLISECONDS_BETWEEN_TRIES)
-    return faults(page)
+    return faults(page, target_pixels)
 
 
-def faults(page: Page) -> dict[str, list[str]]:
-    """What is wrong with the look of the page as it is now, by the kind of fault; empty where nothing is."""
+def faults(page: Page, target_pixels: int = TARGET_PIXELS) -> dict[str, list[str]]:
+    """What is wrong with the look of the page as it is now, by the kind of fault; empty where nothing is.
+
+    What can be pressed is to be so many pixels wide and high.
+    """
     found: dict[str, list[str]] = {
         "pale": page.evaluate(_PALE),
         "covered": page.evaluate(_COVERED),
         "beside the screen": page.evaluate(_BESIDE_THE_SCREEN),
         "cut off": page.evaluate(_CUT_OFF),
-        "small": page.evaluate(_SMALL, 24),
+        "small": page.evaluate(_SMALL, target_pixels),
         "nameless": page.evaluate(_NAMELESS),
+        "out of view": page.evaluate(_MOVED),
     }
     return {kind: places for kind, places in found.items() if places}
+
+
+def axe_findings(page: Page) -> list[str]:
+    """What axe finds that is serious or critical, each with its rule and its first places."""
+    answer = Axe().run(page, options={"resultTypes": ["violations"]}).response
+    found = cast(list[dict[str, Any]], answer["violations"])
+    return [
+        f"{one['id']}: {[node['html'][:160] for node in one['nodes'][:4]]}" for one in found if one["impact"] in SERIOUS
+    ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Literal
 
 import pytest
-from PIL import Image
 from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.agent.readers.test_office_texts import word_file
 from tests.browser.behind import Behind
 from tests.browser.conftest import Chat, leaves_the_page
+from tests.fakes.drawn import picture_bytes
 from tests.fakes.page_player import PagePlayer
 
 pytestmark = pytest.mark.browser
@@ -165,9 +164,8 @@ def test_an_edited_message_keeps_its_files(chat: Chat) -> None:
 
 def picture(form: str = "PNG") -> FilePayload:
     """A picture of 64 by 48 points."""
-    out = io.BytesIO()
-    Image.new("RGB", (64, 48), "navy").save(out, form)
-    return FilePayload(name=f"chart.{form.lower()}", mimeType=f"image/{form.lower()}", buffer=out.getvalue())
+    name, mime = f"chart.{form.lower()}", f"image/{form.lower()}"
+    return FilePayload(name=name, mimeType=mime, buffer=picture_bytes(form, 64, 48))
 
 
 def test_a_picture_is_shown_and_sent_and_is_there_after_a_reload(chat: Chat, behind: Behind) -> None:

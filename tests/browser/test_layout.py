@@ -70,15 +70,16 @@ def test_the_arrow_to_the_newest_words_lies_on_none(open_tab: Callable[[], Chat]
     expect(arrow).to_have_count(0)
 
 
-def test_a_page_at_rest_draws_nothing(context: BrowserContext, open_tab: Callable[[], Chat]) -> None:
-    context.add_init_script("""
+def test_a_page_at_rest_draws_nothing(open_tab: Callable[[], Chat]) -> None:
+    chat = open_tab()
+    chat.page.add_init_script("""
         const nextFrame = window.requestAnimationFrame.bind(window);
         window.drawn = 0;
         window.requestAnimationFrame = (draw) => nextFrame((time) => (window.drawn++, draw(time)));
     """)
-    open_tab().open()
+    chat.open()
     # Whatever draws at every frame has drawn since the last look, a second ago.
-    context.pages[0].wait_for_function(
+    chat.page.wait_for_function(
         "() => { const before = window.seen; window.seen = window.drawn; return before === window.drawn; }",
         polling=1_000,
     )

@@ -178,6 +178,24 @@ def _fail(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
     return player.fail_once()
 
 
+def _refuse(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
+    """What a provider answers whose key is wrong or whose quota is used up, as the second word says."""
+    if "quota" in said:
+        return Reply(status=429, text="You exceeded your current quota.", error_code="insufficient_quota")
+    return Reply(status=401, text="Incorrect API key provided.", error_code="invalid_api_key")
+
+
+def _cut(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
+    """An answer that reaches the limit of what a model may write."""
+    return Reply(text="The first of ten reasons is the sea, and the second", is_cut=True)
+
+
+def _long(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
+    """A command of many lines, of which the card shows a part."""
+    lines = "\n".join(f"rm -rf build/part-{number}" for number in range(400))
+    return _one_call(request, ReplyCall("Bash", {"command": lines}), "All right, I leave them as they are.")
+
+
 def _steps(player: PagePlayer, request: ChatRequest, said: str) -> Reply:
     """Looks at one part after the other, until the turn was cut and goes on."""
     count = len(request.results_since_user())
@@ -204,4 +222,7 @@ _SCENARIOS: Mapping[str, Scenario] = {
     "hostile": _hostile,
     "fail": _fail,
     "steps": _steps,
+    "refuse": _refuse,
+    "cut": _cut,
+    "long": _long,
 }

@@ -226,7 +226,7 @@
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   let entered = 0;
   const showDrop = (isShown) => {
-    document.documentElement.dataset.drop = WORDS.attached_drop;
+    document.body.dataset.drop = WORDS.attached_drop;
     document.documentElement.classList.toggle("p-dropping", isShown);
   };
   document.addEventListener("dragenter", (event) => {
