@@ -21,10 +21,12 @@ from playwright.sync_api import Error as PlaywrightError
 from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.sample.show_command import with_show_command
 from assistant.config.accounts import hash_password
+from assistant.config.profiles import Profile, Profiles
 from assistant.config.settings import Settings
 from assistant.config.words import speak
 from assistant.models.chat_model import ChatModel, connect_offline
 from assistant.models.detect import ServerPlace
+from assistant.storage.profile_file import keep_profiles
 from assistant.ui.page import start
 from assistant.ui.people import open_guest, open_person
 from assistant.ui.server.loading import Opener
@@ -124,6 +126,8 @@ def serving(folder: Path) -> Generator[tuple[Pages, Behind, PagePlayer]]:
         behind.write_past("tax", "税表和收据", 3)
         behind.write_past("garden", "Plan for the balcony garden", 5)
         behind.write_past("lisbon", "Lisbon trip", 40, folded_turns=20)
+        other = Profile(name="At home", provider="openai", base_url=str(behind.settings.base_url), model="strict-7b")
+        keep_profiles(behind.home / "profiles.json", Profiles((other,)))
         pages = Pages(folder, behind, stack)
         stack.callback(player.gate.set)
         pages.address("filled")

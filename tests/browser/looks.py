@@ -48,6 +48,8 @@ _PRESSABLE = """
         const box = e.getBoundingClientRect();
         const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
         if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) return false;
+        // A notice lies over the page for some seconds.
+        if (!e.closest('.toast-wrap') && document.elementFromPoint(x, y)?.closest('.toast-wrap')) return false;
         for (let p = e.parentElement; p; p = p.parentElement) {
             if (getComputedStyle(p).overflowY === 'visible') continue;
             const clip = p.getBoundingClientRect();
@@ -105,10 +107,10 @@ _NAMELESS = f"""() => {{ {_PRESSABLE}
 
 # Nothing but the parts of the page scrolls.
 _MOVED = "() => document.querySelector('#bar')?.getBoundingClientRect().top < 0 ? ['#bar'] : []"
-# What the last click or change of size moves has come to its place; what turns for ever is not waited for.
+# What the last click or change of size moves has come to its place; what turns for long is not waited for.
 _AT_REST = """async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-    const ends = document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < Infinity);
+    const ends = document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 2000);
     await Promise.allSettled(ends.map(one => one.finished));
 }"""
 _REST_TRIES = 20

@@ -213,6 +213,30 @@ def _editing(stage: Stage) -> None:
     stage.page.locator("#edit-text textarea").wait_for()
 
 
+def _versions(stage: Stage) -> None:
+    _say(stage, "the first question")
+    button(stage, "retry", "#chat").click()
+    stage.page.locator("#chat .p-versions").wait_for()
+    stage.chat.wait_for_end()
+
+
+def _branch(stage: Stage) -> None:
+    _say(stage, "the first question")
+    button(stage, "branch", "#chat").click()
+    stage.page.locator("#sessions .p-selected", has_text="the first question").wait_for(state="attached")
+
+
+def _picker(stage: Stage) -> None:
+    stage.page.locator("#who-answers summary").click()
+    stage.page.locator("#who-answers .p-pick").first.wait_for()
+
+
+def _profile(stage: Stage) -> None:
+    _settings(stage, "models")
+    button(stage, "edit-profile").click()
+    stage.page.locator("#dialog .p-profile-form").wait_for()
+
+
 def _attach(stage: Stage, *files: FilePayload) -> None:
     stage.page.locator("#attach input[type=file]").set_input_files(list(files))
     for file in files:
@@ -542,6 +566,9 @@ STATES: tuple[State, ...] = (
     State("past-found", _found),
     State("full-text", _full_text),
     State("editing", _editing),
+    State("versions", _versions),
+    State("branch", _branch),
+    State("picker", _picker),
     State("chips", _chips),
     State("sent-files", _sent),
     State("dropping", _dropping),
@@ -568,6 +595,7 @@ STATES: tuple[State, ...] = (
     State("model", _of_tab("model"), "right"),
     State("model-report", _model_report, "right"),
     *(State(f"settings-{section}", partial(_settings, section=section)) for section in SECTIONS),
+    State("settings-profile", _profile),
     State("settings-allowed", _allowances),
     # From here on the list is long.
     State("list-long", _long_list, "left"),
