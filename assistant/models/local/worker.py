@@ -48,8 +48,8 @@ class _Library(Protocol):
     def Server(self, parameters: _Parameters) -> _Server: ...  # noqa: N802
 
 
-# A request that is given up is noticed between two batches: smaller ones free the model sooner.
-_BATCH_TOKENS = 256
+# A request that is given up is noticed behind at most two batches: smaller ones free the model sooner, and read slower.
+_BATCH_TOKENS = 128
 
 
 def main() -> None:
