@@ -155,6 +155,29 @@ async def test_a_damaged_file_stops_no_conversation(home: Path, damage: Damage) 
     assert (past, said_in(told)) == (SAID, "Yes.")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [filled(session_file, b"junk"), cut(session_file, 0.5), cut(session_file, 0.97), filled(session_file, b"")],
+    ids=["junk", "half", "all but its end", "empty"],
+)
+async def test_a_session_file_that_was_made_again_is_told_once_and_kept(home: Path, damage: Damage) -> None:
+    session_id = await make(home)
+    damage(home)
+    damaged = session_file(home).read_bytes()
+    heard: list[list[str]] = []
+    for _ in range(2):
+        async with scripted_assistant(home, ScriptedModel([[text("Yes.")]])) as assistant:
+            conversation = assistant.conversations.open(session_id)
+            kept = [event.text for event in conversation.kept if isinstance(event, Notice)]
+            heard.append([words for words in kept if "made again from the journal" in words])
+            past, told = await go_on(assistant, session_id)
+            assert (past[:2], said_in(told)) == (SAID, "Yes.")
+    (aside,) = (home / "trash").glob("*.damaged")
+    assert aside.read_bytes() == damaged
+    assert [len(words) for words in heard] == [1, 0]
+    assert f"kept as trash/{aside.name}" in heard[0][0]
+
+
 FATAL: dict[str, Damage] = {
     name: filled(named(name), b"x") for name in ("sessions", "dialog", "memory", "files", "trash", "index")
 } | {"owner.json": folder(named("owner.json"))}

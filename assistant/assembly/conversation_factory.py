@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from assistant.assembly.model_switch import ModelSources, SessionModel
 from assistant.assembly.profile_models import ProfileModels
 from assistant.compaction.record import CompactionRecord
 from assistant.config.settings import Settings
+from assistant.config.words import say
 from assistant.conversation.answering import Answering
 from assistant.conversation.conversation import Conversation
 from assistant.conversation.event_log import EventLog
@@ -35,6 +37,8 @@ from assistant.memory.log import Origin
 from assistant.messages.events import Notice
 from assistant.storage.sessions.session_file import Session
 from assistant.storage.temporary_homes import is_temporary
+
+log = logging.getLogger(__name__)
 
 OFFLINE_PATIENCE_SECONDS = 30.0
 """How long the built-in assistant waits for the index when it has only just been opened."""
@@ -83,8 +87,19 @@ class ConversationFactory:
         conversation = Conversation(state, switch.first(), events, switch, self.gate)
         for problem in self._outside.problems if self.models.has_file_tools else ():
             conversation.emit_kept(Notice(problem))
+        if session.damaged_path is not None:
+            self._tell_damaged(conversation, session.damaged_path)
         conversation.take_up_queued()
         return conversation
+
+    def _tell_damaged(self, conversation: Conversation, path: Path) -> None:
+        """Keep the file that could not be read beside the one that takes its place; told once, for it is gone then."""
+        try:
+            name = self._store.sessions.put_aside(path)
+        except OSError:
+            log.exception("the damaged file %s could not be put aside", path.name)
+            return
+        conversation.emit_kept(Notice(say("conversation", "session_rebuilt", name=name)))
 
     def _answering(self, state: SessionState, events: EventLog, models: Models) -> Answering:
         """All of a conversation that is made for the model that answers in it."""

@@ -45,6 +45,8 @@ class Session:
     is_on_top: bool = False
     profile: str = ""
     """The profile that answers; empty: what the settings say."""
+    damaged_path: Path | None = field(default=None, compare=False)
+    """The file that could not be read, where the conversation was made again from the journal."""
 
 
 class _SessionFile(BaseModel):

@@ -142,10 +142,19 @@ class Sessions:
             if path is None:
                 raise SessionNotFoundError(session_id)
             raise SessionError(say("storage", "session_damaged", name=path.name))
+        if stored is None:
+            session.damaged_path = path or self._unreadable_path(session)
         head = self._heads.of(path) if path else None
         session.title = self._renamed.get(session_id) or (head.title if head else "") or session.title
         session.messages = heal(session.messages)
         return session
+
+    def put_aside(self, path: Path) -> str:
+        """Move a damaged file to the trash; what it is called in the home from then on."""
+        self._trash.mkdir(parents=True, exist_ok=True)
+        target = self._trash / f"{path.name}.{uuid.uuid4().hex[:8]}.damaged"
+        path.replace(target)
+        return f"{self._trash.name}/{target.name}"
 
     def profile_of(self, session_id: str) -> str:
         """The profile that was chosen for a conversation; empty for what the settings say."""
@@ -323,11 +332,15 @@ class Sessions:
         paths = [self._folder / name for name in file_names(session.user_id, session.session_id)]
         for path in paths:
             if path.is_file() and self._heads.of(path) is None:
-                self._trash.mkdir(parents=True, exist_ok=True)
-                path.replace(self._trash / f"{path.name}.{uuid.uuid4().hex[:8]}.damaged")
+                self.put_aside(path)
             if not path.exists():
                 return path
         raise SessionError(say("storage", "name_taken", name=paths[-1].name))
+
+    def _unreadable_path(self, session: Session) -> Path | None:
+        """The file that has the session's name, and not even a head that tells whose it is."""
+        paths = [self._folder / name for name in file_names(session.user_id, session.session_id)]
+        return next((path for path in paths if path.is_file() and self._heads.of(path) is None), None)
 
     def _refuse_newer(self, path: Path | None) -> None:
         if path and (head := self._heads.of(path)) and head.is_newer:
