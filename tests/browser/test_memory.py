@@ -41,6 +41,23 @@ def test_an_edit_is_saved_to_the_file(chat: Chat, behind: Behind) -> None:
     assert (behind.home / "SOUL.md").read_text("utf-8").endswith("Speaks plainly.\n")
 
 
+def test_a_note_is_opened_from_the_calendar_and_shown_as_it_reads(chat: Chat, behind: Behind) -> None:
+    # Of a month behind those of all other notes.
+    note = behind.home / "memory" / "2031-03-21.md"
+    note.write_text("# The day\n\n- **Rain** all day\n", "utf-8")
+    page = chat.page
+    chat.open()
+    page.locator("#files .p-calendar summary").click()
+    page.get_by_role("button", name="Note of 2031-03-21").click()
+    expect(page.locator("#file-head h2")).to_have_text("memory/2031-03-21.md")
+    expect(page.locator("#editor .cm-content")).to_contain_text("all day")
+    page.locator("#file-head").get_by_role("button", name="Preview").click()
+    expect(page.locator("#file-banner strong")).to_have_text("Rain")
+    page.locator("#file-banner").get_by_role("button", name="Close").click()
+    expect(page.locator("#file-banner strong")).to_have_count(0)
+    note.unlink()
+
+
 def test_changes_in_other_lines_are_merged_by_the_save(chat: Chat, behind: Behind) -> None:
     path = behind.home / "USER.md"
     open_file(chat, "USER.md")

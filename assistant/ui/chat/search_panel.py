@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -26,15 +27,24 @@ if TYPE_CHECKING:
 MAX_HITS = 12
 MAX_QUERY_CHARS = 400
 _SNIPPET_CHARS = 180
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    is_marked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _ShownHit:
     title: str
     where: str
-    snippet: str
+    snippet: list[_Piece]
     action: str
     target: str
+    is_further: bool = False
+    """One more of the conversation above it, whose title stands there."""
 
 
 async def find_html(assistant: Assistant, typed: str) -> str:
@@ -55,7 +65,12 @@ def hits_html(
     titles |= {
         session.session_id: say("page", "in_the_trash", title=one_line(session.title, 80)) for session in trashed
     }
-    return card("hits", query=query, hits=[_shown(hit, titles) for hit in found.hits], notices=found.notices)
+    hits = [
+        replace(_shown(hit, titles, query), is_further=number > 0)
+        for group in _by_conversation(found.hits)
+        for number, hit in enumerate(group)
+    ]
+    return card("hits", query=query, hits=hits, notices=found.notices)
 
 
 def index_html(state: IndexStatus) -> Markup:
@@ -92,8 +107,35 @@ def hit_target(session_id: str, message_ids: Sequence[str]) -> str:
     return " ".join([session_id, *dict.fromkeys(identifier for identifier in message_ids if identifier)])
 
 
-def _shown(hit: SearchHit, titles: dict[str, str]) -> _ShownHit:
-    snippet = one_line(hit.snippet, _SNIPPET_CHARS)
+def _by_conversation(hits: Sequence[SearchHit]) -> list[list[SearchHit]]:
+    """The hits of one conversation together, where its best one stands; each line of a memory file by itself."""
+    groups: dict[str, list[SearchHit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.session_id or f"{hit.path}:{hit.line}", []).append(hit)
+    return list(groups.values())
+
+
+def _marked(text: str, query: str) -> list[_Piece]:
+    """The text in pieces, those marked that begin with a word of the query, in whatever case."""
+    words = sorted({word for word in _WORD.findall(query) if word}, key=len, reverse=True)
+    if not words:
+        return [_Piece(text, False)]
+    # A word begins at a letter that none stands before; in Chinese every character may begin one.
+    begins = re.compile("|".join(f"{_begin(word)}{re.escape(word)}" for word in words), re.IGNORECASE)
+    pieces: list[_Piece] = []
+    at = 0
+    for found in begins.finditer(text):
+        pieces += [_Piece(text[at : found.start()], False), _Piece(found[0], True)]
+        at = found.end()
+    return [piece for piece in (*pieces, _Piece(text[at:], False)) if piece.text]
+
+
+def _begin(word: str) -> str:
+    return r"(?<!\w)" if word[0].isascii() else ""
+
+
+def _shown(hit: SearchHit, titles: dict[str, str], query: str) -> _ShownHit:
+    snippet = _marked(one_line(hit.snippet, _SNIPPET_CHARS), query)
     place = f"{hit.path}:{hit.line}"
     if not hit.session_id:
         return _ShownHit(place, _day(hit.day), snippet, "open-hit", place)

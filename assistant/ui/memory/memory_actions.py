@@ -59,6 +59,21 @@ def open_day(memory: MemoryController, click: MemoryClick) -> MemoryUpdate:
     return memory.open_day(click.loaded, click.target, click.file, click.words)
 
 
+def open_today(memory: MemoryController, click: MemoryClick) -> MemoryUpdate:
+    """Open the note of today, an empty one where there is none."""
+    return memory.open_today(click.loaded, click.file, click.words)
+
+
+def preview(memory: MemoryController, click: MemoryClick) -> MemoryUpdate | None:
+    """Show the editor's words as they read."""
+    return memory.preview(click.file, click.words) if _is_open(click) else None
+
+
+def end_preview(memory: MemoryController, click: MemoryClick) -> MemoryUpdate | None:
+    """Show the editor alone again."""
+    return memory.end_preview(click.file) if _is_open(click) else None
+
+
 def toggle_month(memory: MemoryController, click: MemoryClick) -> MemoryUpdate:
     """Show the notes of a month in the list, or hide them."""
     return memory.toggle_month(click.loaded, click.target, click.file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import hashlib
 from collections.abc import Sequence
@@ -79,6 +80,25 @@ class _Month:
 
 
 @dataclass(frozen=True, slots=True)
+class _Date:
+    name: str
+    number: int
+    """0 for a day of another month."""
+    has_note: bool
+    is_selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Calendar:
+    """One month, its weeks from Monday on, and the nearest months with notes on either side; empty for none."""
+
+    label: str
+    before: str
+    after: str
+    days: list[_Date]
+
+
+@dataclass(frozen=True, slots=True)
 class _Measure:
     tokens: int
     chars: int
@@ -106,6 +126,7 @@ class FileList:
                 full=[file for file in fixed if file.is_full],
                 is_guest=view.is_guest,
                 waiting=view.waiting_lines,
+                calendar=_calendar([_day(note.name) for note in notes], view),
             )
         )
 
@@ -183,6 +204,33 @@ def _is_changed(file: KnownFile, view: ListView) -> bool:
         return False
     shown_ns = next((known.changed_ns for known in view.seen if known.name == file.name), view.since_ns)
     return file.changed_ns > max(shown_ns, view.since_ns)
+
+
+def _calendar(days: Sequence[str], view: ListView) -> _Calendar | None:
+    """The month that is open, or that of the newest of these days; None where there are none."""
+    months = sorted({day[:7] for day in days})
+    if not months:
+        return None
+    month = view.month if view.month in months else months[-1]
+    try:
+        weeks = calendar.Calendar().monthdatescalendar(int(month[:4]), int(month[5:]))
+    except ValueError:
+        # A file may be named after a day that no calendar has.
+        return None
+    place = months.index(month)
+    dates = [
+        _Date(
+            date.isoformat(),
+            date.day if f"{date:%Y-%m}" == month else 0,
+            date.isoformat() in days and f"{date:%Y-%m}" == month,
+            view.selected == f"memory/{date.isoformat()}.md",
+        )
+        for week in weeks
+        for date in week
+    ]
+    before = months[place - 1] if place else ""
+    after = months[place + 1] if place + 1 < len(months) else ""
+    return _Calendar(_month_label(month), before, after, dates)
 
 
 def _day(name: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from markupsafe import Markup
+
 from assistant.config.words import say
 from assistant.errors import ConflictError, PalimpsestError
 from assistant.memory.log import MemoryChange
@@ -20,6 +22,7 @@ from assistant.ui.memory.file_history import history_html
 from assistant.ui.memory.memory_list import FileList, KnownFile, ListView, known_files, list_mark, with_seen
 from assistant.ui.memory.open_files import OpenFile, as_file_text, is_edited, mark_of, opened_file
 from assistant.ui.server.loading import Loaded
+from assistant.ui.transcript.growing_text import whole
 
 WRITER = "owner"
 _STATES = {"saved": "saved", "not saved": "not_saved"}
@@ -73,6 +76,21 @@ class MemoryController:
         if any(known.name == f"memory/{day}.md" for known in known_files(at)):
             return self.open(at, f"memory/{day}.md", file, words)
         return MemoryUpdate(file, problem=say("page", "no_note", day=day or say("page", "that_day")))
+
+    def open_today(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryUpdate:
+        """Open the note of today, which comes into being when something is saved in it."""
+        at = _home(loaded, file)
+        return self.open(at, f"memory/{at.assistant.store.clock.now():%Y-%m-%d}.md", file, words)
+
+    def preview(self, file: OpenFile, words: str) -> MemoryUpdate:
+        """Show the editor's words as they read, above the editor."""
+        # The renderer lets through no tag that a file brings along.
+        blocks = [Markup(block) for block in whole(words).blocks]
+        return MemoryUpdate(file, PageUpdate(file_banner=str(card("memory_preview", name=file.name, blocks=blocks))))
+
+    def end_preview(self, file: OpenFile) -> MemoryUpdate:
+        """Show the editor alone again."""
+        return MemoryUpdate(file, PageUpdate(file_banner=""))
 
     def toggle_month(self, loaded: Loaded, month: str, file: OpenFile) -> MemoryUpdate:
         """Show the notes of a month in the list, or no longer."""

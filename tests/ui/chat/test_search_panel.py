@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -52,9 +53,45 @@ def test_what_was_said_is_shown_with_title_and_day_and_leads_to_its_message() ->
     )
     sessions = [SessionSummary("s1", "owner", "Dentist", "", has_file=True)]
     html = hits_html("tram", SearchAnswer((hit,), ("by words alone",)), sessions)
-    for words in ("Dentist", "30 Nov 2026", "&lt;b&gt;Tram 12", "by words alone", action("open-message", "s1 m2 m1")):
+    for words in (
+        "Dentist",
+        "30 Nov 2026",
+        "&lt;b&gt;<mark>Tram</mark> 12",
+        "by words alone",
+        action("open-message", "s1 m2 m1"),
+    ):
         assert words in html
     assert "<b>Tram" not in html
+
+
+def said(session_id: str, snippet: str, line: int = 1) -> SearchHit:
+    return SearchHit(
+        "dialog/2026-11-30.jsonl", line, line, "", snippet, snippet, 0.9, "said", "2026-11-30", session_id, line=line
+    )
+
+
+def test_hits_of_one_conversation_stand_together_under_one_title() -> None:
+    sessions = [SessionSummary(name, "owner", name.title(), "", has_file=True) for name in ("boat", "tea")]
+    found = (said("boat", "one"), said("tea", "two"), said("boat", "three", 7))
+    html = hits_html("x", SearchAnswer(found), sessions)
+    assert re.findall(r'p-hit-snippet">([^<]*)<', html) == ["one", "three", "two"]
+    assert re.findall(r'p-hit-title">([^<]*)<', html) == ["Boat", "Tea"]
+
+
+@pytest.mark.parametrize(
+    ("query", "snippet", "marked"),
+    [
+        ("tram", "Tram 12, trams and a Bertram", ["Tram", "tram"]),
+        ("<b> a+b", "<b>a and b</b>", ["b", "a", "a", "b", "b"]),
+        ("茶", "喝茶和红茶", ["茶", "茶"]),
+        ("...", "Tram 12", []),
+    ],
+    ids=["any case, at the begin of a word", "signs are no pattern", "Chinese", "no word"],
+)
+def test_the_words_that_were_asked_for_are_marked(query: str, snippet: str, marked: list[str]) -> None:
+    html = hits_html(query, SearchAnswer((said("s", snippet),)), [])
+    assert re.findall(r"<mark>([^<]*)</mark>", html) == marked
+    assert "<b>" not in html
 
 
 def test_nothing_found_is_said() -> None:

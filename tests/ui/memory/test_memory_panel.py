@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from assistant.assembly.sample.show_command import with_show_command
 from assistant.models.scripted import ScriptedModel
+from assistant.ui.cards import action
 from assistant.ui.memory.memory_panel import MemoryController, MemoryUpdate
 from assistant.ui.memory.open_files import OpenFile, is_edited
 from assistant.ui.server.loading import Loaded
@@ -281,6 +283,46 @@ def test_many_notes_stand_by_month_and_are_found_by_day(
     assert (controller.toggle_month(loaded, "2025-02", month.file).page.get("files") or "").count("daily note") == 10
     assert controller.open_day(loaded, "2024-05-17", update.file, None).page.get("editor") == "# 2024-05-17.md\n"
     assert "no note of 1999" in (controller.open_day(loaded, "1999-01-01", update.file, None).problem or "")
+
+
+def test_the_calendar_marks_the_days_that_have_notes_and_goes_from_month_to_month(
+    controller: MemoryController, loaded: Loaded, home: Path
+) -> None:
+    (home / "memory" / "2026-02-14.md").write_text("# A day\n", "utf-8")
+    update = opened(controller, loaded)
+    files = update.page.get("files") or ""
+    assert re.findall(r'aria-label="Note of (\S+)">', files) == ["2026-11-29", "2026-11-30"]
+    assert action("notes-month", "2026-02") in files
+    earlier = controller.toggle_month(loaded, "2026-02", update.file).page.get("files") or ""
+    assert re.findall(r'aria-label="Note of (\S+)">', earlier) == ["2026-02-14"]
+    assert action("notes-month", "2026-11") in earlier
+
+
+def test_a_name_that_no_calendar_has_leaves_the_list_as_it_is(
+    controller: MemoryController, loaded: Loaded, home: Path
+) -> None:
+    (home / "memory" / "9999-99-99.md").write_text("# A day\n", "utf-8")
+    assert "9999-99-99.md" in (opened(controller, loaded).page.get("files") or "")
+
+
+def test_the_note_of_today_is_opened_empty_and_is_there_once_it_is_saved(
+    controller: MemoryController, loaded: Loaded, home: Path
+) -> None:
+    today = f"memory/{loaded.assistant.store.clock.now():%Y-%m-%d}.md"
+    update = controller.open_today(loaded, opened(controller, loaded).file, None)
+    assert (update.file.name, update.page.get("editor")) == (today, "")
+    assert not (home / today).exists()
+    controller.save(loaded, update.file, "- Rain")
+    assert (home / today).read_text("utf-8") == "- Rain\n"
+
+
+def test_a_file_is_shown_as_it_reads_without_a_tag_of_its_own(controller: MemoryController, loaded: Loaded) -> None:
+    file = opened(controller, loaded).file
+    shown = controller.preview(file, "# Plan\n\n- **one** <script>x</script>").page.get("file_banner") or ""
+    assert "<strong>one</strong>" in shown
+    assert "<script>" not in shown
+    assert controller.end_preview(file).page.get("file_banner") == ""
+    assert "Nothing is written here yet." in (controller.preview(file, "").page.get("file_banner") or "")
 
 
 async def test_a_guest_conversation_shows_its_own_home_and_the_persons_comes_back(home: Path) -> None:
