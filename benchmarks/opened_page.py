@@ -64,7 +64,7 @@ def opened_page(home: Path) -> OpenedPage:
         text=True,
     )
     try:
-        address = _read_address(process)
+        address = read_address(process)
         watched = psutil.Process(process.pid)
         httpx.get(address, timeout=WAIT_SECONDS, trust_env=False).raise_for_status()
         page_seconds = _cpu_seconds(watched)
@@ -75,7 +75,8 @@ def opened_page(home: Path) -> OpenedPage:
         process.wait(WAIT_SECONDS)
 
 
-def _read_address(process: subprocess.Popen[str]) -> str:
+def read_address(process: subprocess.Popen[str]) -> str:
+    """Where the page of a program is that was just started, once it says so; its output is read up to there."""
     assert process.stdout is not None
     for line in process.stdout:
         if found := _ADDRESS.search(line):
