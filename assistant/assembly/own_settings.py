@@ -41,6 +41,9 @@ KEPT_FIELDS = (
     "timezone",
 )
 """The settings that the page can change."""
+LOOK_AROUND_SECONDS = 2.0
+"""How long a server of this machine may take to say that it is there, where a person waits for it; one that is not
+there says so at once."""
 _NEEDS_RESTART = frozenset(
     {"embedder", "embedding_model", "embedding_base_url", "embedding_api_key", "language", "timezone"}
 )
@@ -91,7 +94,7 @@ class OwnSettings:
 
     async def look_around(self) -> None:
         """Look for model servers on this machine, and for models in files where they can be run."""
-        self.found = tuple((await look_up_local_servers(places=self.places)).servers)
+        self.found = tuple((await look_up_local_servers(LOOK_AROUND_SECONDS, self.places)).servers)
         self.files = tuple(await asyncio.to_thread(find_model_files)) if has_llama() else ()
 
     async def try_model(self, choice: ModelChoice) -> Trial:

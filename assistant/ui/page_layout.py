@@ -90,6 +90,7 @@ def head() -> str:
             "panels",
             "page",
             "keys",
+            "focus",
             "attachments",
             "conversations",
             "picker",

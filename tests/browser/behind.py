@@ -10,11 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from assistant.assembly.assistant import Assistant
+from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.assembly.home import open_store
-from assistant.config.settings import Settings
+from assistant.assembly.sample.show_command import with_show_command
+from assistant.config.settings import Settings, load_settings
 from assistant.conversation.conversation import Conversation
 from assistant.messages.blocks import TextBlock, UserMsg
+from assistant.models.chat_model import ChatModel, connect_offline
+from assistant.models.detect import ServerPlace
 from assistant.storage.sessions.session_file import Session, session_bytes
 from assistant.ui.people import open_person
 from tests.fakes.hostile import HOSTILE
@@ -119,6 +122,18 @@ def opened_behind(home: Path, player: PagePlayer) -> Generator[Behind]:
             "tool_result_max_chars": 2_000,
         }
         yield Behind(Settings.model_validate({"home": home, **values}))
+
+
+@asynccontextmanager
+async def opened_first(home: Path, port: int, _person: str, _address: str) -> AsyncGenerator[Assistant]:
+    """The assistant of a home in which nothing was chosen, on a machine where one model server runs, at `port`."""
+
+    async def connect(settings: Settings) -> ChatModel:
+        return connect_offline(settings, "Nothing was chosen yet.")
+
+    async with with_show_command(open_assistant(load_settings(home), connect=connect)) as assistant:
+        assistant.own_settings.places = (ServerPlace("Ollama", port),)
+        yield assistant
 
 
 def _write_files(files: Path) -> None:

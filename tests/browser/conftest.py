@@ -137,6 +137,19 @@ def server(serve: Serve, behind: Behind) -> PageServer:
 
 
 @pytest.fixture
+def new_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home that does not exist yet, in an environment that sets nothing but the search by words."""
+    for name in ("PALIMPSEST_PROVIDER", "PALIMPSEST_BASE_URL", "OPENAI_API_KEY", "DASHSCOPE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PALIMPSEST_EMBEDDER", "none")
+    monkeypatch.setenv("MEMORY_STORE_BACKEND", "local")
+    # Nothing of what this machine has of models is found.
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    return tmp_path / "home"
+
+
+@pytest.fixture
 def recall(behind: Behind) -> Generator[None]:
     """Memory is searched before each turn."""
     behind.assistant.is_recall_on = True

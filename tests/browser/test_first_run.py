@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
 from playwright.sync_api import BrowserContext, Page, expect
 
-from assistant.assembly.assistant import Assistant, open_assistant
-from assistant.assembly.sample.show_command import with_show_command
-from assistant.config.settings import Settings, load_settings
-from assistant.models.chat_model import ChatModel, connect_offline
-from assistant.models.detect import ServerPlace
 from assistant.ui.page import PageServer
+from tests.browser.behind import opened_first
 from tests.browser.conftest import Serve, leaves_the_page
 from tests.browser.looks import WIDTHS, faults_at_rest
 from tests.fakes.players import RuleBasedPlayer
@@ -48,32 +44,15 @@ def guarded() -> Generator[StrictProvider]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home that does not exist yet, in an environment that sets nothing but the search by words."""
-    for name in ("PALIMPSEST_PROVIDER", "PALIMPSEST_BASE_URL", "OPENAI_API_KEY", "DASHSCOPE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PALIMPSEST_EMBEDDER", "none")
-    monkeypatch.setenv("MEMORY_STORE_BACKEND", "local")
-    # Nothing of what this machine has of models is found.
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    return tmp_path / "home"
+def home(new_home: Path) -> Path:
+    """The home behind the page."""
+    return new_home
 
 
 @pytest.fixture
 def server(serve: Serve, home: Path, provider: StrictProvider) -> PageServer:
     """The page of that home, on a machine where one server runs."""
-
-    async def connect(settings: Settings) -> ChatModel:
-        return connect_offline(settings, "Nothing was chosen yet.")
-
-    @asynccontextmanager
-    async def open_new() -> AsyncGenerator[Assistant]:
-        async with with_show_command(open_assistant(load_settings(home), connect=connect)) as assistant:
-            assistant.own_settings.places = (ServerPlace("Ollama", provider.port),)
-            yield assistant
-
-    return serve(lambda *_: open_new(), home)
+    return serve(partial(opened_first, home, provider.port), home)
 
 
 @pytest.fixture

@@ -88,3 +88,24 @@ def test_a_question_mark_shows_all_keys_unless_it_is_typed(chat: Chat) -> None:
 def test_the_settings_open_by_a_key(chat: Chat) -> None:
     chat.page.keyboard.press("Control+,")
     expect(chat.page.get_by_role("dialog", name="Settings")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 820], ids=["folded to icons", "a drawer"])
+def test_what_is_typed_right_after_the_keys_of_the_search_is_in_it(chat: Chat, width: int) -> None:
+    chat.page.set_viewport_size({"width": width, "height": 900})
+    if width == 1440:
+        chat.act("toggle-left", "")
+    expect(chat.page.locator("#search")).not_to_be_visible()
+    chat.page.locator("#composer textarea").focus()
+    chat.page.evaluate(
+        """() => {
+            const press = (key, ctrlKey) => document.activeElement.dispatchEvent(
+                new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true, cancelable: true }));
+            press("k", true);
+            window.typedInto = document.activeElement.closest("#search") !== null;
+        }"""
+    )
+    assert chat.page.evaluate("window.typedInto")
+    chat.page.keyboard.type("ferry")
+    expect(chat.page.locator("#search").get_by_role("textbox")).to_have_value("ferry")
+    expect(chat.page.locator("#composer textarea")).to_have_value("")

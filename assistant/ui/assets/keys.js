@@ -123,7 +123,18 @@
     },
     true,
   );
+
+  /* The editor of a memory file: Tab leaves it, as it does any other field. */
+  document.addEventListener(
+    "keydown",
+    (event) => event.key === "Tab" && event.target.closest?.("#editor .cm-content") && event.stopImmediatePropagation(),
+    true,
+  );
   document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s" && panels.isOpen("right")) {
+      event.preventDefault();
+      document.querySelector("#save")?.click();
+    }
     if ((event.ctrlKey || event.metaKey) && event.key === ",") {
       event.preventDefault();
       send("open-settings", "models");

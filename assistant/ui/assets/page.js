@@ -101,8 +101,9 @@
     isOpening = false;
     box.value = "";
     box.dispatchEvent(new Event("input", { bubbles: true }));
-    panels.closeDrawer();
-    document.querySelector(GRADIO.composer)?.focus();
+    // A drawer gives the focus back to where it was.
+    if (panels.isDrawer()) panels.closeDrawer();
+    else document.querySelector(GRADIO.composer)?.focus();
   };
   const moveInHits = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -272,9 +273,11 @@
 
   /* What needs no server. */
   const search = () => {
-    panels.open("left");
-    // What is slid in becomes reachable a moment later.
-    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(GRADIO.search)?.select()));
+    const box = searchBox();
+    panels.open("left", box);
+    // At once: the letter that is typed next belongs there.
+    box?.focus({ preventScroll: true });
+    box?.select();
   };
   const atOnce = {
     "import-session": () => window.palimpsest.conversations.pick(),

@@ -33,7 +33,13 @@
   const isDrawer = () => !wide.matches;
   const stateOf = (side) => (wide.matches ? docked[side] : drawer === side ? "open" : "closed");
   const isOpen = (side) => stateOf(side) === "open";
-  const focusSoon = (target) => requestAnimationFrame(() => target()?.focus({ preventScroll: true }));
+  /* What is slid in can be focused at once, or in the frame that draws it; what is slid out again is left alone. */
+  const FRAMES = 10;
+  const focusIn = (side, target, left = FRAMES) => {
+    if (!target || !isOpen(side)) return;
+    target.focus({ preventScroll: true });
+    if (document.activeElement !== target && left) requestAnimationFrame(() => focusIn(side, target, left - 1));
+  };
 
   const dim = document.createElement("div");
   dim.id = "p-dim";
@@ -66,17 +72,20 @@
     if (fold && fold.getAttribute("aria-label") !== text) fold.setAttribute("aria-label", text);
   };
 
-  const open = (side) => {
+  const closer = (side) => element(side)?.querySelector(side === "left" ? ".p-fold" : "#close-right button");
+  const open = (side, first = closer(side)) => {
     if (isOpen(side)) return;
     if (isDrawer()) {
       returns.drawer ??= document.activeElement;
       drawer = side;
       draw();
-      focusSoon(() => element(side)?.querySelector(side === "left" ? ".p-fold" : "#close-right button"));
+      focusIn(side, first);
     } else {
+      const hadFocus = element(`open-${side}`)?.contains(document.activeElement);
       docked[side] = "open";
       store(side, "open");
       draw();
+      if (hadFocus) focusIn(side, first);
     }
   };
   const close = (side = drawer) => {

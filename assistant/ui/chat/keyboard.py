@@ -21,6 +21,7 @@ _KEYS = (
     ("↑", "edit"),
     ("Esc", "stop"),
     ("Ctrl K", "search"),
+    ("Ctrl S", "save"),
     ("Ctrl ,", "settings"),
     ("y", "allow"),
     ("c", "allow_here"),
