@@ -6,6 +6,8 @@ can stand there again: a path through a tree, of which the context and the trans
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -103,22 +105,24 @@ class _Walk:
 
     def __init__(self) -> None:
         self._standing: dict[BlockKey, None] = {}
+        self._block_counts: Counter[str] = Counter()
+        """How many blocks of each message stand; a long conversation is not looked through again for each turn."""
         self._places: dict[tuple[VersionedPart, str], _Place] = {}
 
     def take(self, row: Row) -> _Moment | None:
         """Go on over this row; where it was written, for one that belongs to what stands there then."""
         match row:
             case BlockRow():
-                self._standing[row.key] = None
+                self._add([row.key])
             case DroppedRow(reason="clear"):
-                self._standing.clear()
+                self._remove(list(self._standing))
                 self._places.clear()
             case DroppedRow():
                 self._drop(row)
             case ShownRow():
                 self._show(row)
             case TurnEndRow() | RecalledRow():
-                reachable = [place for place in self._places.values() if self._behind(place.anchor) is not None]
+                reachable = [place for place in self._places.values() if self._has(place.anchor)]
                 return _Moment(self._newest_key(), tuple((place, place.shown) for place in reachable))
             case _:
                 pass
@@ -133,9 +137,9 @@ class _Walk:
         """The places that can be seen and have several versions."""
         found: list[Versions] = []
         for place in self._places.values():
-            tail = self._behind(place.anchor)
-            if tail is None:
+            if not self._has(place.anchor):
                 continue
+            tail = self._behind(place.anchor)
             tails = [*place.tails[: place.shown], tail, *place.tails[place.shown + 1 :]]
             message_id = place.anchor if place.part == "answer" else tail[0].message_id if tail else ""
             if message_id and len(tails) > 1:
@@ -161,19 +165,27 @@ class _Walk:
         if place is not None:
             place.leave(row.left)
             place.shown = place.tails.index(row.keys)
-        self._standing |= dict.fromkeys(row.keys)
+        self._add(row.keys)
 
-    def _behind(self, anchor: str) -> tuple[BlockKey, ...] | None:
-        """What stands behind a message; None where that does not stand itself."""
-        keys = list(self._standing)
-        places = [index for index, key in enumerate(keys) if key.message_id == anchor]
-        if anchor and not places:
-            return None
-        return tuple(keys[places[-1] + 1 if places else 0 :])
+    def _has(self, anchor: str) -> bool:
+        return anchor == _START or self._block_counts[anchor] > 0
+
+    def _behind(self, anchor: str) -> tuple[BlockKey, ...]:
+        """What stands behind a message that stands itself."""
+        newer = itertools.takewhile(lambda key: key.message_id != anchor, reversed(self._standing))
+        return tuple(newer)[::-1]
 
     def _newest_key(self) -> BlockKey | None:
         return next(reversed(self._standing), None)
 
+    def _add(self, keys: Iterable[BlockKey]) -> None:
+        for key in keys:
+            if key not in self._standing:
+                self._standing[key] = None
+                self._block_counts[key.message_id] += 1
+
     def _remove(self, keys: Iterable[BlockKey]) -> None:
         for key in keys:
-            self._standing.pop(key, None)
+            if key in self._standing:
+                del self._standing[key]
+                self._block_counts[key.message_id] -= 1
