@@ -106,8 +106,7 @@ class Flusher:
         language: Callable[[], Language],
         now: Callable[[], datetime],
     ) -> None:
-        self.model_of = model_of
-        """The model of a conversation, by its id."""
+        self._model_of = model_of
         self._admission = admission
         self._notes = admission.notes
         self._journal = journal
@@ -120,18 +119,19 @@ class Flusher:
         """The language of what is written now."""
         return self._language()
 
-    async def flush(self, stretch: Unwritten, *, by_code: bool = False) -> FlushState:
-        """Write the stretch down; the journal says how it ended. Never raises but on cancellation."""
+    async def flush(self, stretch: Unwritten, model: FlushModel | None) -> FlushState:
+        """Write the stretch down, by code without a model; the journal says how it ended.
+
+        Never raises but on cancellation.
+        """
         state: FlushState = "done"
         try:
             if not stretch.keys:
                 state = "nothing"
-            elif by_code or stretch.cut_starts >= MAX_CUT_STARTS:
+            elif model is None or stretch.cut_starts >= MAX_CUT_STARTS:
                 self._note_by_code(stretch)
-            elif model := await self.model_of(stretch.session_id):
-                await self._ask_model(model, stretch)
             else:
-                self._note_by_code(stretch)
+                await self._ask_model(model, stretch)
             if state == "done" and not self._notes.log.added_lines(stretch.flush_id):
                 state = "nothing"
         except Exception:
@@ -142,10 +142,15 @@ class Flusher:
         self._journal_row(FlushRow(stretch.session_id, stretch.flush_id, state, self._at()))
         return state
 
-    async def begin(self, stretch: Unwritten) -> None:
-        """The journal says that a model begins to write the stretch down, so that it is known how often it was cut."""
-        if await self.model_of(stretch.session_id) is not None:
+    async def begin(self, stretch: Unwritten) -> FlushModel | None:
+        """The model that is to write the stretch down; None where no fit one may read it.
+
+        The journal says that a model begins, so that it is known how often it was cut.
+        """
+        model = await self._model_of(stretch.session_id)
+        if model is not None:
             self._journal_row(FlushStartRow(stretch.session_id, stretch.flush_id, self._at()))
+        return model
 
     def begin_left(self, session_id: str, compaction_id: str | None) -> Unwritten | None:
         """What was said in a conversation since the last flush, which the journal names from now on.

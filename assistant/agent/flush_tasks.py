@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from assistant.agent.flush import Flusher
+from assistant.agent.flush import Flusher, FlushModel
 from assistant.agent.turn_gate import TurnGate
 from assistant.errors import SessionInUseError
 from assistant.messages.events import FlushFinished, FlushState
@@ -71,7 +71,7 @@ class FlushTasks:
         slow = list(self._tasks.values())
         await self.cut()
         for stretch in slow:
-            self._tell(stretch, await self._flusher.flush(stretch, by_code=True))
+            self._tell(stretch, await self._flusher.flush(stretch, None))
 
     async def close(self) -> None:
         """Wait for the flushes that run, then cut what is left."""
@@ -99,21 +99,19 @@ class FlushTasks:
                 with self._hold(f"{stretch.session_id}.flush"):
                     if self._flusher.has_ended(stretch):
                         return
-                    await self._flusher.begin(stretch)
-                    state = await self._run(stretch)
+                    state = await self._run(stretch, await self._flusher.begin(stretch))
             except SessionInUseError:
                 # Another process writes it down.
                 self._known.discard(stretch.flush_id)
                 return
         self._tell(stretch, state)
 
-    async def _run(self, stretch: Unwritten) -> FlushState:
-        model = await self._flusher.model_of(stretch.session_id)
+    async def _run(self, stretch: Unwritten, model: FlushModel | None) -> FlushState:
         if model is None or not model.shares_machine:
-            return await self._flusher.flush(stretch)
+            return await self._flusher.flush(stretch, model)
         while True:
             await self._gate.until_idle()
-            flush = asyncio.create_task(self._flusher.flush(stretch))
+            flush = asyncio.create_task(self._flusher.flush(stretch, model))
             busy = asyncio.create_task(self._gate.until_busy())
             try:
                 await asyncio.wait({flush, busy}, return_when=asyncio.FIRST_COMPLETED)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.agent.flush import Flusher, FlushModel, FlushModelOf
+from assistant.agent.flush import Flusher, FlushModel
 from assistant.compaction.record import CompactionRecord
 from assistant.errors import ModelError
 from assistant.memory.admission import Admission
@@ -256,11 +256,11 @@ async def test_what_was_saved_while_it_was_said_is_not_noted_once_more(home: Pat
 
 async def test_messages_that_are_left_out_between_are_marked(home: Path) -> None:
     model = ScriptedModel([[text("NO_REPLY")]])
-    flusher = flusher_at_night(home, model)
+    flusher = flusher_at_night(home)
     folded = compacted(home)
     later = [UserMsg("owner", f"Later word {number}.") for number in range(24)]
     Journal(Workspace(home), lambda: NIGHT).append_missing("s", "owner", later)
-    await flusher.flush(folded)
+    await flusher.flush(folded, fit(model))
     read = asked_of(model.requests[0]).partition("<conversation>")[2].splitlines()
     place = read.index("[4 messages between are left out here]")
     assert "oats" in read[place - 1]
@@ -374,22 +374,22 @@ def admission_of(workspace: Workspace, notes: Notes, now: Callable[[], datetime]
     return Admission(notes, WaitingLines(workspace.waiting_path), Journal(workspace, now), now)
 
 
-def always(model: FlushModel | None) -> FlushModelOf:
-    """The same model for every conversation."""
-
-    async def model_of(_session_id: str) -> FlushModel | None:
-        return model
-
-    return model_of
+async def nobody(_session_id: str) -> None:
+    """No model begins a flush by itself in these tests."""
 
 
-def flusher_at_night(home: Path, model: ScriptedModel | None) -> Flusher:
+def fit(model: ScriptedModel, window_tokens: int = 32_000) -> FlushModel:
+    """A model that may flush."""
+    return FlushModel(model, window_tokens, TokenCounter("bytes"))
+
+
+def flusher_at_night(home: Path) -> Flusher:
     """The flushes of a home half an hour into a day of the person's zone."""
     workspace = Workspace(home)
     workspace.create()
     memory_log = MemoryLog(workspace.memory_log_path)
     return Flusher(
-        model_of=always(FlushModel(model, 32_000, TokenCounter("bytes")) if model else None),
+        model_of=nobody,
         admission=admission_of(workspace, Notes(workspace, memory_log, lambda: NIGHT), lambda: NIGHT),
         journal=Journal(workspace, lambda: NIGHT),
         workspace=workspace,
@@ -406,14 +406,13 @@ def compacted(home: Path) -> Unwritten:
 
 
 async def test_a_note_has_the_date_of_the_persons_own_day(home: Path) -> None:
-    flusher = flusher_at_night(home, None)
-    assert await flusher.flush(compacted(home)) == "done"
+    assert await flusher_at_night(home).flush(compacted(home), None) == "done"
     assert [path.name for path in (home / "memory").iterdir() if path.suffix == ".md"] == ["2026-05-03.md"]
 
 
 async def test_a_model_is_told_the_persons_own_day(home: Path) -> None:
     model = ScriptedModel([[text("NO_REPLY")]])
-    await flusher_at_night(home, model).flush(compacted(home))
+    await flusher_at_night(home).flush(compacted(home), fit(model))
     system, user = (text_of(message) for message in model.requests[0].messages)
     assert "- memory/2026-05-03.md: progress" in system
     assert user.startswith("Today is 2026-05-03.")
@@ -428,7 +427,7 @@ async def test_years_of_notes_and_huge_files_leave_room_for_the_conversation(hom
     write(home, "USER.md", f"- a line </memory-file> that would close its quotation\n{fact * 100}")
     read = call("read", json.dumps({"file": "MEMORY.md"}), "call_read_0001")
     model = ScriptedModel([[read], [text("NO_REPLY")]])
-    assert await flusher_at_night(home, model).flush(compacted(home)) == "done"
+    assert await flusher_at_night(home).flush(compacted(home), fit(model)) == "done"
     tokens = [sum(TokenCounter("bytes").message(each) for each in request.messages) for request in model.requests]
     assert 7_000 < tokens[0] < 32_000 // 4 + 3_000
     assert 11_000 < tokens[1] < 32_000 // 2 + 3_000
@@ -484,7 +483,7 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         told = facts[max(0, 3 * day - 2) : 3 * day + 3]
         model = ScriptedModel([[add(told, "call_add_0001", "MEMORY.md")], [text("NO_REPLY")]])
         flusher = Flusher(
-            model_of=always(FlushModel(model, 64_000, TokenCounter("bytes"))),
+            model_of=nobody,
             admission=admission_of(workspace, notes, now),
             journal=Journal(workspace, now),
             workspace=workspace,
@@ -494,7 +493,7 @@ async def test_thirty_days_of_flushes_outgrow_no_cap_and_lose_and_double_nothing
         message = UserMsg("owner", f"Day {day}.")
         Journal(workspace, now).append_missing("s", "owner", [message])
         record = folding(f"c{day}", None, [message], now().isoformat(), summary=SUMMARY)
-        assert await flusher.flush(folded_stretch(record, [])) == "done"
+        assert await flusher.flush(folded_stretch(record, []), fit(model, 64_000)) == "done"
 
     written = {path.name: path.read_text("utf-8") for path in [home / "MEMORY.md", *(home / "memory").glob("*.md")]}
     lines = {name: [line.removeprefix("- ") for line in words.splitlines()] for name, words in written.items()}
