@@ -179,6 +179,21 @@ async def test_where_no_model_writes_it_code_does(home: Path, is_failing: bool) 
     assert [line for line in note.read_text("utf-8").splitlines() if line.startswith("- ")] == [f"- {CAT}", f"- {DOG}"]
 
 
+@pytest.mark.parametrize("tools", ["read-only", "off"])
+async def test_where_no_model_may_write_to_memory_code_writes_what_was_said(home: Path, tools: str) -> None:
+    # A third question to the model would be one too many.
+    model = ScriptedModel([converse] * 2)
+    async with scripted_assistant(home, model, memory="on", recall="off", tools=tools) as assistant:
+        conversation = await talk(assistant, CAT, DOG)
+        await say(assistant, conversation, "/new")
+        await assistant.flushes.wait()
+        ended = flushes_of(assistant, conversation.session_id)
+    (note,) = (home / "memory").glob("*.md")
+    model.assert_complete()
+    assert ended == ["done"]
+    assert lines_with(home, "Mimi") == [f"{note.name}: - {CAT}"]
+
+
 async def test_an_idle_conversation_counts_as_left_and_one_that_goes_on_does_not(home: Path) -> None:
     model = ScriptedModel([converse] * 10)
     async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
