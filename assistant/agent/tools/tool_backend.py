@@ -32,6 +32,8 @@ _ENVIRONMENT_NAMES = {
 }  # fmt: skip
 OUTPUT_MAX_BYTES = 1_000_000
 """Bytes kept of each stream of a command, half from its start and half from its end."""
+LIST_MAX_BYTES = 10_000_000
+"""Of what the helper of Glob found, which is of use as a whole only."""
 FILE_MAX_BYTES = 50_000_000
 """Larger files are not taken into memory; a command can look at parts of them."""
 TEXT_MAX_BYTES = 10_000_000
@@ -93,7 +95,8 @@ class ToolBackend(LocalBackend):
         """
         try:
             prepared = await asyncio.to_thread(_prepared, command, self._secrets, self._others)
-            program = await _start(prepared, cwd or str(self._start_folder))
+            most = LIST_MAX_BYTES if _is_glob(command) else OUTPUT_MAX_BYTES
+            program = await _start(prepared, cwd or str(self._start_folder), most)
         except (OSError, ValueError) as error:
             name = Path(command[0]).name
             raise PalimpsestError(say("agent", "not_started", program=name, reason=plain_reason(error))) from error
@@ -114,6 +117,8 @@ class ToolBackend(LocalBackend):
                 raise PalimpsestError(
                     say("agent", "tool_failed", tool="Glob", reason=say("plain_reasons", "unforeseen"))
                 )
+            if program.stdout.is_cut:
+                raise PalimpsestError(say("agent", "too_many_found"))
             output = await asyncio.to_thread(self._without_others, output)
         return ExecResult(exit_code=program.exit_code, stdout=output, stderr=program.stderr.content())
 
@@ -205,12 +210,12 @@ class _Program(asyncio.SubprocessProtocol):
     for ever; here the end of the program is an event of its own.
     """
 
-    def __init__(self, mark: str) -> None:
-        """`mark` is in the environment of whatever it starts."""
+    def __init__(self, mark: str, max_bytes: int) -> None:
+        """`mark` is in the environment of whatever it starts; `max_bytes` are kept of what it says."""
         self.exited = asyncio.Event()
         self._mark = mark
-        self.stdout = _Output()
-        self.stderr = _Output()
+        self.stdout = _Output(max_bytes)
+        self.stderr = _Output(max_bytes)
         self._open_pipes = {1, 2}
         self._transport: asyncio.SubprocessTransport | None = None
 
@@ -267,19 +272,24 @@ class _Program(asyncio.SubprocessProtocol):
 class _Output:
     """What a stream brought: all of it while it is small; of much the start and the end, and how much lies between."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.total = 0
+        self._half = max_bytes // 2
         self._head = bytearray()
         self._tail = bytearray()
 
     def add(self, piece: bytes) -> None:
         """Take the next bytes."""
-        half = OUTPUT_MAX_BYTES // 2
         self.total += len(piece)
-        room = half - len(self._head)
+        room = self._half - len(self._head)
         self._head += piece[:room]
         self._tail += piece[max(room, 0) :]
-        del self._tail[: max(0, len(self._tail) - half)]
+        del self._tail[: max(0, len(self._tail) - self._half)]
+
+    @property
+    def is_cut(self) -> bool:
+        """True where something is missing between start and end."""
+        return self.total > len(self._head) + len(self._tail)
 
     def content(self) -> bytes:
         """What was kept, with a line between start and end that says what is missing."""
@@ -289,7 +299,7 @@ class _Output:
         return bytes(self._head) + say("agent", "output_left_out", count=omitted).encode() + bytes(self._tail)
 
 
-async def _start(command: list[str], folder: str) -> _Program:
+async def _start(command: list[str], folder: str, max_bytes: int) -> _Program:
     """The started program; a cancellation while it starts ends it too."""
     if any("\0" in part for part in command):
         # The loop of the page would start what stands before it, which is another command than the one allowed.
@@ -297,7 +307,7 @@ async def _start(command: list[str], folder: str) -> _Program:
     mark = secrets.token_hex(16)
     starting = asyncio.ensure_future(
         asyncio.get_running_loop().subprocess_exec(
-            lambda: _Program(mark),
+            lambda: _Program(mark, max_bytes),
             *command,
             cwd=folder,
             env={**shell_environment(), MARK_NAME: mark},

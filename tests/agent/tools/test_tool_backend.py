@@ -226,6 +226,20 @@ async def test_glob_lists_nothing_of_the_home_of_somebody_else(
     assert ("notes.md" in texts) is (pattern in ("**", "**/*.md"))
 
 
+async def test_glob_finds_all_that_matches_or_says_that_it_is_too_much(
+    backend: ToolBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        (tmp_path / f"{number:02}-of-many-notes.md").touch()
+    monkeypatch.setattr("assistant.agent.tools.tool_backend.OUTPUT_MAX_BYTES", 500)
+    found = await Glob(backend=backend).call("*.md", str(tmp_path))
+    (text,) = [block.text for block in found.content if isinstance(block, TextBlock)]
+    assert text.count("-of-many-notes.md") == 40
+    monkeypatch.setattr("assistant.agent.tools.tool_backend.LIST_MAX_BYTES", 500)
+    with pytest.raises(PalimpsestError, match="More files match than can be listed"):
+        await Glob(backend=backend).call("*.md", str(tmp_path))
+
+
 async def test_a_memory_file_is_written_by_its_one_writer(
     backend: ToolBackend, tmp_path: Path, written: list[tuple[Path, str]]
 ) -> None:
