@@ -239,8 +239,10 @@ class Assistant:
     async def take_profiles(self) -> None:
         """Go on with the profiles as they are kept now: each is connected anew when it is needed next."""
         await self.flushes.close()
-        await self._factory.profiles.close()
         self.flushes = self._make_flushes()
+        # A turn that began meanwhile is not cut for it.
+        await self._factory.gate.until_idle()
+        await self._factory.profiles.close()
 
     async def _use(self, settings: Settings, model: ChatModel) -> None:
         compactor = await connect_compactor(settings, model)

@@ -17,6 +17,7 @@ from assistant.models.profile_settings import settings_with
 from assistant.storage.env_file import keep_variables
 from assistant.storage.profile_file import keep_profiles, read_profiles
 from assistant.storage.workspace import Workspace
+from assistant.text.redaction import mask_secrets
 
 
 class OwnProfiles:
@@ -25,6 +26,7 @@ class OwnProfiles:
     def __init__(self, own: OwnSettings) -> None:
         self._own = own
         self._path = Workspace(own.path.parent).profiles_path
+        self._changing = asyncio.Lock()
 
     @property
     def all(self) -> Profiles:
@@ -32,13 +34,17 @@ class OwnProfiles:
         return read_profiles(self._path)
 
     def made_of(self, choice: ProfileChoice, replaced: Profile | None) -> Profile:
-        """The profile of a choice, which takes the place of another or of none; raises `SettingsError`."""
-        model, profiles = choice.model, self.all
+        """The profile of a choice, which takes the place of another or of none.
+
+        Raises `SettingsError`, also where the home is somebody else's or the file of the profiles cannot be read.
+        """
+        model, profiles = choice.model, self._changeable()
         if replaced is None and profiles.named(choice.name) is not None:
             raise SettingsError(choice.name, say("settings", "profile_taken"))
+        if replaced is None and mask_secrets(choice.name).kinds:
+            raise SettingsError(say("page_setup", "profile_name"), say("settings", "key_in_name"))
         kept_key = replaced.key if replaced else ""
-        own_key = kept_key if kept_key.startswith(PROFILE_KEY_PREFIX) else profiles.free_key()
-        key = kept_key if model.key is None else own_key if model.key else ""
+        key = kept_key if model.key is None else profiles.free_key() if model.key else ""
         values: dict[str, object] = {
             "name": replaced.name if replaced else choice.name,
             "provider": model.provider,
@@ -62,28 +68,36 @@ class OwnProfiles:
         """
         return await self._own.try_settings(settings_with(settings, profile, key))
 
-    async def keep(self, profile: Profile, key: str | None) -> None:
-        """Keep a profile in place of that of its name, or as the last; its key goes into `.env` first.
+    async def keep(self, profile: Profile, key: str | None, replaced: Profile | None) -> None:
+        """Keep a profile in place of another, or as the last; a key goes into `.env` first, under a new variable.
 
-        Raises `SettingsError` where the file of the profiles cannot be read, or the home is somebody else's.
+        So whatever is cut, no key is under the address of another server. Raises `SettingsError` where the profiles
+        cannot be changed, or this one was changed meanwhile.
         """
-        profiles = self._changeable()
-        before = profiles.named(profile.name)
-        listed = [profile if one == before else one for one in profiles] if before else [*profiles, profile]
-        await self._keep_key(profile.key, before.key if before else "", key)
-        await self._write(replace(profiles, listed=tuple(listed)))
+        async with self._changing:
+            profiles = self._changeable()
+            if profiles.named(profile.name) != replaced:
+                raise SettingsError(profile.name, say("page_setup", "profile_changed"))
+            if key:
+                profile = profile.model_copy(update={"key": profiles.free_key()})
+                await self._keep_keys({profile.key: key})
+            listed = [profile if one == replaced else one for one in profiles]
+            await self._write(replace(profiles, listed=tuple(listed if replaced else [*listed, profile])))
+            await self._let_go(replaced)
 
     async def remove(self, name: str) -> None:
         """Take a profile out, and its key out of `.env`; conversations that chose it say so and go on with *Main*."""
-        profiles, gone = self._changeable(), self._known(name)
-        default = MAIN if profiles.default == gone.name else profiles.default
-        await self._write(Profiles(tuple(one for one in profiles if one != gone), default))
-        await self._keep_key("", gone.key, "")
+        async with self._changing:
+            profiles, gone = self._changeable(), self._known(name)
+            default = MAIN if profiles.default == gone.name else profiles.default
+            await self._write(Profiles(tuple(one for one in profiles if one != gone), default))
+            await self._let_go(gone)
 
     async def begin_with(self, name: str) -> None:
         """Let this profile answer in new conversations; the empty name is the settings' own."""
-        default = self._known(name).name if name else MAIN
-        await self._write(replace(self._changeable(), default=default))
+        async with self._changing:
+            default = self._known(name).name if name else MAIN
+            await self._write(replace(self._changeable(), default=default))
 
     def _known(self, name: str) -> Profile:
         profiles = self.all
@@ -99,13 +113,13 @@ class OwnProfiles:
             raise SettingsError(self._path.name, profiles.problem)
         return profiles
 
-    async def _keep_key(self, variable: str, before: str, key: str | None) -> None:
-        """Write a key under its variable, and let go of one that the profile names no more; another's is left alone."""
-        changes = {variable: key} if variable and key else {}
-        if before != variable and before.startswith(PROFILE_KEY_PREFIX):
-            changes[before] = ""
-        if changes:
-            await asyncio.to_thread(keep_variables, self._own.path, changes)
+    async def _let_go(self, before: Profile | None) -> None:
+        """Take the key of a profile out of `.env` where it was made here and no profile names it any more."""
+        if before and before.key.startswith(PROFILE_KEY_PREFIX) and before.key not in {one.key for one in self.all}:
+            await self._keep_keys({before.key: ""})
+
+    async def _keep_keys(self, changes: dict[str, str]) -> None:
+        await asyncio.to_thread(keep_variables, self._own.path, changes)
 
     async def _write(self, profiles: Profiles) -> None:
         await asyncio.to_thread(keep_profiles, self._path, profiles)

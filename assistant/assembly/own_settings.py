@@ -93,7 +93,9 @@ class OwnSettings:
         return not _NEEDS_RESTART.isdisjoint(fields)
 
     async def look_around(self) -> None:
-        """Look for model servers on this machine, and for models in files where they can be run."""
+        """For the owner: look for model servers on this machine, and for models in files where they can be run."""
+        if not self.is_owner:
+            return
         self.found = tuple((await look_up_local_servers(LOOK_AROUND_SECONDS, self.places)).servers)
         self.files = tuple(await asyncio.to_thread(find_model_files)) if has_llama() else ()
 
@@ -106,7 +108,9 @@ class OwnSettings:
         return await self.try_settings(settings)
 
     async def try_settings(self, settings: Settings) -> Trial:
-        """The same for the model that these settings name."""
+        """The same for the model that these settings name; nobody but the owner lets this machine ask a server."""
+        if not self.is_owner:
+            return Trial(False, ConnectionReport(False, say("page_setup", "not_yours")))
         try:
             model = await connect_available(settings, self.places)
         except PalimpsestError as error:

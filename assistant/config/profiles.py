@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from assistant.config.settings import PROFILE_KEY_PREFIX, checked_address
-from assistant.config.variables import names_a_key
+from assistant.config.variables import environment, names_a_key
 from assistant.config.words import LANGUAGES, say, sentence
 from assistant.errors import SettingsError
 
@@ -86,8 +86,8 @@ class Profiles:
         return next((profile for profile in self.listed if profile.name.casefold() == wanted), None)
 
     def free_key(self) -> str:
-        """A variable for the key of one more profile."""
-        taken = {profile.key for profile in self.listed}
+        """A variable for the key of one more profile; not one that the environment sets, which would win over it."""
+        taken = {*(profile.key for profile in self.listed), *environment()}
         return next(key for number in range(1, 10_000) if (key := f"{PROFILE_KEY_PREFIX}{number}") not in taken)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dotenv.parser import Binding, parse_stream
 
-from assistant.storage.atomic_io import read_plain_file, replace_text
+from assistant.storage.atomic_io import hold_lock, read_plain_file, replace_text
 
 OWNER_ONLY = 0o600
 _PLAIN = re.compile(r"[\w./:@%+,=-]+")
@@ -21,14 +21,15 @@ def keep_variables(path: Path, changes: Mapping[str, str]) -> None:
     The file is replaced whole and only its owner may read it, also where that was otherwise before.
     """
     target = path.resolve()
-    text = read_plain_file(target).decode("utf-8") if target.exists() else ""
-    before = "".join(_without(line, changes) for line in parse_stream(io.StringIO(text)))
-    if before and not before.endswith("\n"):
-        before += "\n"
-    added = "".join(f"{name}={_quoted(value)}\n" for name, value in changes.items() if value)
-    if target.exists():
-        target.chmod(OWNER_ONLY)
-    replace_text(target, before + added)
+    with hold_lock(target):
+        text = read_plain_file(target).decode("utf-8") if target.exists() else ""
+        before = "".join(_without(line, changes) for line in parse_stream(io.StringIO(text)))
+        if before and not before.endswith("\n"):
+            before += "\n"
+        added = "".join(f"{name}={_quoted(value)}\n" for name, value in changes.items() if value)
+        if target.exists():
+            target.chmod(OWNER_ONLY)
+        replace_text(target, before + added)
 
 
 def _without(line: Binding, changes: Mapping[str, str]) -> str:

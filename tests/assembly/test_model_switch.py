@@ -13,9 +13,9 @@ from assistant.assembly.assistant import Assistant, open_assistant
 from assistant.config.profiles import Profile, Profiles
 from assistant.config.settings import load_settings
 from assistant.errors import SettingsError
-from assistant.messages.events import ContextMeasured, Event, Notice
+from assistant.messages.events import ContextMeasured, Event, Notice, TextDelta
 from assistant.storage.profile_file import keep_profiles
-from tests.fakes.home import said_in, say
+from tests.fakes.home import said_in, say, until
 from tests.fakes.provider import StrictProvider
 from tests.fakes.wire import ChatRequest, Reply
 
@@ -299,3 +299,17 @@ async def test_a_new_conversation_says_that_its_default_is_not_to_be_had(home: P
         assert said_in(await say(assistant, conversation, "Who are you?")) == "I am main-9b."
         (kept,) = told(conversation.kept)
     assert notice in kept
+
+
+async def test_a_turn_that_runs_is_not_cut_where_profiles_change(home: Path, other: StrictProvider) -> None:
+    words = "I am slow. " * 200
+    other.player = lambda request: Reply(text=words, chunk_chars=20, chunk_seconds=0.002)
+    async with opened(home) as assistant:
+        conversation = assistant.conversations.create()
+        conversation.choose_profile("Other")
+        start = conversation.next_number
+        conversation.ask("Who are you?")
+        await until(conversation, TextDelta, start)
+        await assistant.take_profiles()
+        assert said_in([numbered.event async for numbered in conversation.follow_until_idle(start)]) == words
+        assert said_in(await say(assistant, conversation, "And now?")) == words

@@ -24,7 +24,8 @@ async def edit_profile(_chat: ChatController, click: Click) -> AsyncIterator[Pag
     """Open the form of a profile, or of a new one."""
     assistant = click.loaded.assistant
     await assistant.own_settings.look_around()
-    yield await shown_settings(assistant, "models", profile=profile_fields(assistant, click.target))
+    fields = profile_fields(assistant, click.target) if assistant.own_settings.is_owner else None
+    yield await shown_settings(assistant, "models", profile=fields)
 
 
 async def keep_profile(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]:
@@ -74,14 +75,16 @@ async def _keep(assistant: Assistant, form: Form) -> ConnectionReport:
     """What came of the trial; raises `PalimpsestError` where nothing is kept, and says why."""
     _refuse_in_turn(assistant)
     own, choice = assistant.own_profiles, profile_choice(assistant, form)
-    profile = own.made_of(choice, assistant.profiles.named(form.target) if form.target else None)
+    replaced = assistant.profiles.named(form.target) if form.target else None
+    profile = own.made_of(choice, replaced)
     report = ConnectionReport(True, say("page_setup", "saved"))
     if profile.provider != "offline":
         trial = await own.try_out(assistant.settings, profile, choice.model.key)
         if not trial.is_usable:
             raise PalimpsestError(trial.report.text)
         report = trial.report
-    await own.keep(profile, choice.model.key)
+    _refuse_in_turn(assistant)
+    await own.keep(profile, choice.model.key, replaced)
     await assistant.take_profiles()
     return report
 
