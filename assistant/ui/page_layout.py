@@ -34,6 +34,7 @@ def _place_left(page: PageComponents) -> None:
         _place(page.new_chat, page.search, page.hits, page.index_state)
         # Apart from the list, which is drawn anew while somebody types.
         _html(str(card("list_filter")), "list-filter")
+        _html(str(card("list_says")), "list-says")
         _place(page.sessions, page.person)
         _html(str(card("settings_button")), "open-settings")
 

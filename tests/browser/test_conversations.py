@@ -219,6 +219,7 @@ def test_a_conversation_is_exported_from_its_menu_and_comes_in_by_a_drop(chat: C
     drop(chat, text)
     says = chat.page.locator(".p-list-says")
     expect(says).to_have_text("Graz.md: this conversation is here already, so nothing was changed.")
+    expect(says).to_be_visible()
     drop(chat, text.replace('"graz"', '"linz"').replace("Graz", "Linz"))
     expect(chat.page.locator("#top h1")).to_have_text("Linz")
     expect(says).to_have_text("Graz.md: imported.")

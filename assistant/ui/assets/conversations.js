@@ -4,7 +4,7 @@
   const LIST = "#left";
   const page = () => window.palimpsest.transcript;
   const tell = (words) => {
-    const line = document.querySelector("#list-filter .p-list-says");
+    const line = document.querySelector("#list-says .p-list-says");
     if (line) line.textContent = words;
   };
 
