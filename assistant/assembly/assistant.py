@@ -233,7 +233,9 @@ class Assistant:
         Where that model cannot be had the built-in assistant answers, and says why.
         """
         settings = self._read_settings()
-        speak(settings.program_language)
+        if settings.language != "auto":
+            # Else the page speaks as the browser that loads it.
+            speak(settings.language)
         await self._use(settings, await connect_or_stand_in(settings, self.own_settings.places))
 
     async def take_profiles(self) -> None:

@@ -44,9 +44,7 @@ KEPT_FIELDS = (
 LOOK_AROUND_SECONDS = 2.0
 """How long a server of this machine may take to say that it is there, where a person waits for it; one that is not
 there says so at once."""
-_NEEDS_RESTART = frozenset(
-    {"embedder", "embedding_model", "embedding_base_url", "embedding_api_key", "language", "timezone"}
-)
+_NEEDS_RESTART = frozenset({"embedder", "embedding_model", "embedding_base_url", "embedding_api_key", "timezone"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ def _runs_in_loop() -> bool:
 
 def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     from assistant.storage.sessions.early_list import listed_by_files
+    from assistant.ui.server.drawn_page import DrawnPage
     from assistant.ui.server.listener import Listener
     from assistant.ui.server.sign_in import home_of, owner_of
     from assistant.ui.server.site import Site
@@ -130,7 +131,8 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     is_home_there = settings.home.exists()
     _make_scratch(settings)
     users = UserSessions(person_asking, keep_open)
-    demo = build(settings, users)
+    page = DrawnPage(partial(build, settings, users))
+    demo = page.demo
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncGenerator[None]:
@@ -149,7 +151,7 @@ def _start(settings: Settings, opener: Opener, framed_by: str) -> PageServer:
     demo.state_session_capacity = _MAX_PAGE_LOADS
     _let_queue_rest(demo)
     listening = _listen(settings)
-    site = Site(settings, demo, users, lifespan, _SPACE_FRAMES if settings.is_space else framed_by, first_page.set)
+    site = Site(settings, page, users, lifespan, _SPACE_FRAMES if settings.is_space else framed_by, first_page.set)
     # Gradio makes folders for what this page has not; whoever has guests only has no home.
     _clear_scratch(settings)
     if not is_home_there:

@@ -190,6 +190,23 @@ def test_theme_and_density_are_those_of_the_browser(chat: Chat) -> None:
     expect(chat.page.locator("html[data-density=compact]")).to_have_count(1)
 
 
+@leaves_the_page
+def test_the_language_of_the_page_is_switched_without_a_restart(chat: Chat, home: Path) -> None:
+    view = settings_of(chat.page, "Appearance")
+    view.locator("[name=language]").select_option("zh")
+    view.get_by_role("button", name="Save").click()
+    expect(chat.page.locator("#new-chat")).to_have_text("新对话")
+    chat.page.locator("html.p-settled").wait_for()
+    expect(chat.page.locator("#composer textarea")).to_have_attribute("aria-label", "消息")
+    expect(chat.page.locator("#chat")).to_contain_text("你知道我的哪些事")
+    assert dotenv_values(home / ".env")["PALIMPSEST_LANGUAGE"] == "zh"
+    chat.page.locator("#open-settings button").click()
+    chat.page.get_by_role("dialog").get_by_role("button", name="外观").click()
+    chat.page.locator("[name=language]").select_option("auto")
+    chat.page.get_by_role("dialog").get_by_role("button", name="保存").click()
+    expect(chat.page.locator("#new-chat")).to_have_text("New chat")
+
+
 def test_where_everything_lies_and_how_large_it_is(chat: Chat, home: Path) -> None:
     view = settings_of(chat.page, "Data")
     expect(view).to_contain_text(str(home))

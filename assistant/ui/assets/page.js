@@ -453,6 +453,11 @@
     (dialog.querySelector("[aria-current]") ?? dialog.querySelector(".p-close"))?.focus();
   };
 
+  /* The words around the conversation are in another language now. */
+  const loadAgain = () => {
+    if (document.querySelector("#dialog .p-load-again")) window.location.reload();
+  };
+
   /* A key that was taken is in the page no more. */
   const dropKeys = () => {
     if (!document.querySelector(".p-settings .p-report-ok")) return;
@@ -489,6 +494,7 @@
       window.palimpsest.drawCommands();
       nameAddress();
       copyWhatCame();
+      loadAgain();
       showDialog();
       dropKeys();
       showTask();

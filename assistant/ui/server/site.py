@@ -20,6 +20,7 @@ from assistant.ui.page_layout import head, theme
 from assistant.ui.server.app_routes import FAVICON_PATH, app_links, app_routes
 from assistant.ui.server.asgi import PERSON, AsgiApp, AsgiReceive, AsgiScope, AsgiSend
 from assistant.ui.server.attach_route import AttachRoute
+from assistant.ui.server.drawn_page import DrawnPage, SpokenPage
 from assistant.ui.server.first_in_head import FirstInHead
 from assistant.ui.server.guard import Guard, Hosts, WhoComes, known_hosts
 from assistant.ui.server.health_route import health_route
@@ -37,18 +38,18 @@ Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
 
 
 class Site:
-    """Serves `demo` to whoever may see it; `on_first_page` is called once the first page was sent."""
+    """Serves a page to whoever may see it; `on_first_page` is called once the first page was sent."""
 
     def __init__(
         self,
         settings: Settings,
-        demo: Blocks,
+        page: DrawnPage,
         users: UserSessions,
         lifespan: Lifespan,
         framed_by: str,
         on_first_page: Callable[[], None],
     ) -> None:
-        self._demo = demo
+        self._demo = page.demo
         sign_in = SignIn(settings) if settings.accounts else None
         visitors = Visitors(time.monotonic) if settings.has_guests else None
         within = [Middleware(VisitorCookie, visitors=visitors, is_space=settings.is_space)] if visitors else []  # type: ignore[arg-type]
@@ -68,7 +69,8 @@ class Site:
         folder = Workspace(settings.home).page_folder / "attached"
         ours += AttachRoute(users, folder, max_file_bytes(settings)).routes()
         ours += PortableRoute(users, max_file_bytes(settings)).routes()
-        self.routes = _routes(demo, lifespan, within, ours, has_accounts=sign_in is not None)
+        within.append(Middleware(SpokenPage, page=page, settings=settings, users=users))  # type: ignore[arg-type]
+        self.routes = _routes(page.demo, lifespan, within, ours, has_accounts=sign_in is not None)
         who_comes: WhoComes = sign_in.who_comes if sign_in else visitors.who_comes if visitors else _the_owner
         self.app: AsgiApp = Guard(
             PackedStreams(_first_page_told(self.routes, on_first_page)),  # type: ignore[arg-type]

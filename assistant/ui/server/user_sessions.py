@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 import gradio as gr
 
 from assistant.config.plain_reasons import plain_reason
+from assistant.config.settings import Settings
 from assistant.config.words import say
 from assistant.errors import PalimpsestError
 from assistant.ui.chat.chat_controller import ChatController
@@ -106,6 +107,12 @@ class UserSessions:
         if user is not None:
             user.seen_seconds = self._now_seconds()
         return user
+
+    def settings_of(self, person: str) -> Settings | None:
+        """The settings in force for a person whose assistant is there; None for others."""
+        user = self._sessions.get(person)
+        loaded = user.loading.loaded if user else None
+        return loaded.assistant.settings if loaded else None
 
     def open(self, person: str) -> UserSession:
         """Open the session of a person before their first request. Raises `PalimpsestError` where the page is full.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
-from assistant.config.words import say
+from assistant.config.words import say, spoken_language
 from assistant.errors import PalimpsestError
 from assistant.models.connection_report import ConnectionReport
 from assistant.ui.cards import card
@@ -61,7 +61,7 @@ async def begin(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]
         yield PageUpdate()
         return
     chat.tabs.report = None
-    own.is_trying = True
+    own.is_trying, before = True, spoken_language()
     try:
         yield chat.whole(click.loaded, click.tab)
         chat.tabs.report = await _set_up(assistant, form)
@@ -69,7 +69,8 @@ async def begin(chat: ChatController, click: Click) -> AsyncIterator[PageUpdate]
         chat.tabs.report = ConnectionReport(False, str(error))
     finally:
         own.is_trying = False
-    yield chat.whole(click.loaded, replace(click.tab, session_id=""))
+    again = str(card("load_again")) if spoken_language() != before else ""
+    yield chat.whole(click.loaded, replace(click.tab, session_id="")) | PageUpdate(dialog=again)
 
 
 async def _set_up(assistant: Assistant, form: Form) -> ConnectionReport | None:

@@ -50,7 +50,11 @@ async def save_settings(chat: ChatController, click: Click) -> AsyncIterator[Pag
     assistant, form = click.loaded.assistant, read_form(click.target)
     section = section_of(form.target)
     try:
-        report = await _save(assistant, section, changed_settings(form, assistant.settings, section))
+        changes = changed_settings(form, assistant.settings, section)
+        report = await _save(assistant, section, changes)
+        if report.is_ok and "language" in changes:
+            yield PageUpdate(dialog=str(card("load_again")))
+            return
     except (PalimpsestError, OSError) as error:
         report = ConnectionReport(False, str(error))
     yield chat.whole(click.loaded, click.tab) | await shown_settings(assistant, section, report)

@@ -13,6 +13,7 @@ import pytest
 from assistant.config.settings import Settings
 from assistant.ui.page import build, start
 from assistant.ui.people import open_person
+from assistant.ui.server.drawn_page import DrawnPage
 from assistant.ui.server.listener import Listener, listen
 from assistant.ui.server.site import Site
 from assistant.ui.server.user_sessions import UserSessions
@@ -36,7 +37,7 @@ def site_of(settings: Settings) -> Site:
         """Nobody's assistant is ever there."""
 
     users = UserSessions(person_asking, stay_loading)
-    return Site(settings, build(settings, users), users, nothing, "", lambda: None)
+    return Site(settings, DrawnPage(partial(build, settings, users)), users, nothing, "", lambda: None)
 
 
 @contextmanager
