@@ -26,6 +26,7 @@ _PREVIEW_CHARS = 100
 _HIT_CHARS = 200
 _MEMORY_HITS = 10
 _FORGET_ITEMS = 20
+_MAX_DIGITS = 9
 
 
 Consolidate = Callable[[], Awaitable[str]]
@@ -346,7 +347,7 @@ async def _version(call: Call) -> Conversation:
     if not known:
         raise PalimpsestError(say("conversation", "no_versions"))
     newest = known[-1]
-    if call.argument.isdecimal():
+    if call.argument.isdecimal() and len(call.argument) <= _MAX_DIGITS:
         call.conversation.show_version(newest.part, newest.message_id, int(call.argument))
         return call.conversation
     told = say("commands", f"versions_of_{newest.part}", count=newest.count, shown=newest.shown)

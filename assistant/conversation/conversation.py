@@ -183,10 +183,11 @@ class Conversation:
         """
         self._refuse_closed()
         message = self._asked().of(text, files)
-        if self.is_running:
-            self._state.queue(message)
-        else:
+        # A model that is only looked for changes nothing of what was said, so the turn begins beside it.
+        if all(isinstance(job, Measure) for job in self._jobs.unfinished):
             self._turns.begin(message)
+        else:
+            self._state.queue(message)
         self._jobs.add(Ask(message))
 
     def take_up_queued(self) -> None:

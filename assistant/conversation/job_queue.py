@@ -19,6 +19,7 @@ class JobQueue(Generic[Job]):
         self._on_end = on_end
         self._name = name
         self._waiting: deque[Job] = deque()
+        self._running: tuple[Job, ...] = ()
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._is_closed = False
@@ -38,6 +39,11 @@ class JobQueue(Generic[Job]):
         """The jobs that have not begun, in order."""
         return tuple(self._waiting)
 
+    @property
+    def unfinished(self) -> tuple[Job, ...]:
+        """The job that runs, and those that have not begun, in order."""
+        return (*self._running, *self._waiting)
+
     def add(self, job: Job, *, is_next: bool = False) -> None:
         """Run a job now, or after those that wait, or before them; a closed queue lets go of it."""
         if self._is_closed:
@@ -49,6 +55,7 @@ class JobQueue(Generic[Job]):
                 self._waiting.append(job)
             return
         self._is_stopping = False
+        self._running = (job,)
         self._task = asyncio.create_task(self._carry_out(job), name=self._name)
         self._task.add_done_callback(self._end)
 
@@ -73,6 +80,7 @@ class JobQueue(Generic[Job]):
 
     def _end(self, _: asyncio.Task[None]) -> None:
         self._task = None
+        self._running = ()
         if self._waiting:
             self.add(self._waiting.popleft())
         self._on_end()

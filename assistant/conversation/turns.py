@@ -106,6 +106,7 @@ class Turns:
         index = next(i for i, message in enumerate(self._loop.context) if message.id == question_id)
         text = text_of(self._loop.context[index])
         self._state.drop(block_keys(self._loop.context[index + 1 :]), "retry")
+        self._spent = ("", Spent())
         self._start(RunningTurn(question_id, self._events.end), text)
         self._tell_versions()
         await self._run(lambda: self._loop.reply())
@@ -278,10 +279,12 @@ class Turns:
     def _spent_in(self, turn_id: str, spent: Spent) -> Spent:
         """What the turn took with this reply; one that waited for an answer has had a reply before."""
         known_id, before = self._spent
-        whole = before + spent if known_id == turn_id else spent
-        self._spent = (turn_id, whole)
         price = self.answering.model.price
-        return whole if price is None else replace(whole, usd=price.of(whole))
+        # Another profile may have answered before, at another price.
+        priced = spent if price is None else replace(spent, usd=price.of(spent))
+        whole = before + priced if known_id == turn_id else priced
+        self._spent = (turn_id, whole)
+        return whole
 
     def _newest_question_id(self) -> str:
         for message in reversed(self._loop.context):

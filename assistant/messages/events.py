@@ -265,11 +265,12 @@ class Spent:
     usd: float | None = None
 
     def __add__(self, other: Spent) -> Spent:
-        """The tokens of both, of which the price is not known yet."""
+        """The tokens of both; and their price, where that of both is known."""
         return Spent(
             self.input_tokens + other.input_tokens,
             self.cached_tokens + other.cached_tokens,
             self.output_tokens + other.output_tokens,
+            None if self.usd is None or other.usd is None else self.usd + other.usd,
         )
 
 

@@ -20,8 +20,10 @@ class Price:
 
     def of(self, spent: Spent) -> float:
         """What these tokens cost, in US dollars; what it costs to fill a cache is not in it."""
-        read = spent.input_tokens - spent.cached_tokens
-        return read * self.input_usd + spent.cached_tokens * self.cached_usd + spent.output_tokens * self.output_usd
+        # A server may count more from its cache than it was given.
+        cached = min(spent.cached_tokens, spent.input_tokens)
+        read = spent.input_tokens - cached
+        return read * self.input_usd + cached * self.cached_usd + spent.output_tokens * self.output_usd
 
 
 def read_price(row: Mapping[str, object]) -> Price | None:

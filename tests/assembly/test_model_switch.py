@@ -196,17 +196,21 @@ async def test_a_turn_that_is_stopped_while_its_model_is_looked_for_has_ended(ho
         assert conversation.attach().start == conversation.next_number
 
 
+@pytest.mark.parametrize("default", ["Other", ""], ids=["by default", "just before"])
 async def test_who_was_chosen_answers_after_the_first_word_was_cut_by_a_kill(
-    home: Path, main: StrictProvider, other: StrictProvider
+    home: Path, main: StrictProvider, other: StrictProvider, default: str
 ) -> None:
-    keep(home, profile_of(other), default="Other")
+    keep(home, profile_of(other), default=default)
     killed = home.with_name("killed")
     async with opened(home) as assistant:
         conversation = assistant.conversations.create()
+        if not default:
+            conversation.choose_profile("Other")
         conversation.ask("My secret is a heron.")
         shutil.copytree(home, killed, ignore=shutil.ignore_patterns("index", ".*.lock"))
         await conversation.wait()
     async with opened(killed) as assistant:
+        assert [one.title for one in assistant.conversations.summaries()] == ["My secret is a heron."]
         again = assistant.conversations.open(conversation.session_id)
         start = again.next_number
         again.continue_turn()

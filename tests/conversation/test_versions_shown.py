@@ -93,8 +93,9 @@ async def test_a_version_that_is_not_there_changes_nothing(home: Path) -> None:
             "There is no version 7: this place has 2."
         ]
         assert said_in(conversation.attach().history) == "Osprey."
-        told = await say(assistant, conversation, "/version")
-        assert "has 2 versions; number 2 stands here" in str(told)
+        for typed in ("/version", f"/version {'9' * 5_000}", "/version -1"):
+            told = await say(assistant, conversation, typed)
+            assert "has 2 versions; number 2 stands here" in str(told)
 
 
 async def test_a_version_is_not_changed_where_it_was_folded_into_a_summary(home: Path) -> None:
@@ -135,3 +136,24 @@ async def test_a_branch_begins_with_what_stands_and_leaves_the_original(home: Pa
         await assistant.conversations.trash(branch.session_id)
         await assistant.trash.empty()
         assert not kept.exists()
+
+
+async def test_a_branch_has_nothing_of_the_versions_that_do_not_stand_and_keeps_its_pins(home: Path) -> None:
+    model = ScriptedModel([[text("One.")], [text("Two.")]])
+    async with scripted_assistant(home, model) as assistant:
+        first = assistant.conversations.create()
+        await say(assistant, first, "First")
+        await say(assistant, first, "/pin First")
+        # The script has an end, so the third answer fails.
+        for words in ("Second", "Third"):
+            await say(assistant, first, words)
+        start = first.next_number
+        first.edit(first.questions()[1].message_id, "Instead")
+        await carried_out(first, start)
+        await say(assistant, first, "/version 1")
+        first.edit(first.questions()[2].message_id, "Other third")
+        await first.wait()
+        branch = (await assistant.submit(first, "/branch Second")).conversation
+        failed = [event.type for event in branch.attach().history if event.type.startswith("turn_")]
+        assert failed == ["turn_started", "turn_finished"] * 2
+        assert [item.is_pinned for item in branch.context_items() if item.is_user] == [True, False]

@@ -41,6 +41,19 @@ def test_what_was_read_from_a_cache_costs_less() -> None:
     assert Price(3e-6, 3e-7, 1.5e-5).of(Spent(1_000, 800, 100)) == pytest.approx(0.0006 + 0.00024 + 0.0015)
 
 
+def test_more_from_a_cache_than_was_sent_costs_no_less_than_all_of_it() -> None:
+    assert Price(3e-6, 3e-7, 1.5e-5).of(Spent(1_000, 5_000, 0)) == pytest.approx(0.0003)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"), [(0.25, 0.5, 0.75), (0.0, 0.5, 0.5), (0.25, None, None), (None, None, None)]
+)
+def test_two_models_in_one_turn_are_priced_each_by_its_own(
+    first: float | None, second: float | None, both: float | None
+) -> None:
+    assert Spent(10, 1, 2, first) + Spent(20, 2, 3, second) == Spent(30, 3, 5, both)
+
+
 @pytest.mark.parametrize("pricing", [CARD, None], ids=["a card with a price", "a card without one"])
 async def test_a_turn_counts_all_its_requests_also_those_before_an_approval(
     home: Path, pricing: dict[str, str] | None
@@ -49,6 +62,7 @@ async def test_a_turn_counts_all_its_requests_also_those_before_an_approval(
         Reply(text="I make it.", calls=(ReplyCall("Bash", {"command": "touch one.txt"}),)),
         Reply(text="It is there."),
         Reply(text="You are welcome."),
+        Reply(text="It was nothing."),
     )
     with StrictProvider(player) as provider:
         row = {"id": "strict-7b", "max_model_len": 16_000, "pricing": pricing}
@@ -61,13 +75,14 @@ async def test_a_turn_counts_all_its_requests_also_those_before_an_approval(
             start = conversation.next_number
             conversation.answer(asked.call_id, is_allowed=True)
             events += [numbered.event async for numbered in conversation.follow_until_idle(start)]
-            events += await say(assistant, conversation, "Thank you")
+            for typed in ("Thank you", "/retry"):
+                events += await say(assistant, conversation, typed)
     ends = [event for event in events if isinstance(event, TurnFinished)]
-    assert [end.reason for end in ends] == ["awaiting_approval", "completed", "completed"]
+    assert [end.reason for end in ends] == ["awaiting_approval", "completed", "completed", "completed"]
     asked_tokens = [entry.tokens for entry in provider.log]
-    assert [end.spent.input_tokens for end in ends] == [asked_tokens[0], sum(asked_tokens[:2]), asked_tokens[2]]
+    assert [end.spent.input_tokens for end in ends] == [asked_tokens[0], sum(asked_tokens[:2]), *asked_tokens[2:]]
     assert [end.input_tokens for end in ends] == asked_tokens
-    assert [end.spent.usd is None for end in ends] == [pricing is None] * 3
+    assert [end.spent.usd is None for end in ends] == [pricing is None] * 4
     if pricing:
         spent = ends[1].spent
         assert spent.usd == pytest.approx(spent.input_tokens * 3e-6 + spent.output_tokens * 1.5e-5)

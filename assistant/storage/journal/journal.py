@@ -177,7 +177,9 @@ class Journal:
         """Those of these names of files that the rows of other conversations have: a branch has those it copied."""
         if not names:
             return set()
-        wanted = re.compile(b"|".join(re.escape(encode(name)) for name in names))
+        # The longest first: one name may begin another.
+        ordered = sorted(names, key=len, reverse=True)
+        wanted = re.compile(b"|".join(re.escape(encode(name)) for name in ordered))
         starts = tuple(line_start(session_id) for session_id in session_ids)
         lines = (line.content for path in day_files(self._folder) for line in read_lines(path))
         return {found.decode() for line in lines if not line.startswith(starts) for found in wanted.findall(line)}

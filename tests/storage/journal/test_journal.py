@@ -39,9 +39,11 @@ from assistant.storage.journal.rows import (
     DeletedRow,
     DroppedRow,
     FlushRow,
+    ProfileChosenRow,
     RecalledRow,
     RecallRefusedRow,
     Row,
+    ShownRow,
     UndoneRow,
     read_row,
     row_line,
@@ -159,6 +161,8 @@ def test_each_block_stands_as_one_row_and_comes_back_as_it_was(tmp_path: Path) -
         FlushRow("s", "c", "failed", AT),
         RecalledRow("s", (RecalledLine("MEMORY.md", 3, "likes tea", 0.7),), AT, 40),
         RecallRefusedRow("s", "a mark", ("one", "two"), AT),
+        ShownRow("s", (BlockKey("m", "text", "b"),), (), AT),
+        ProfileChosenRow("s", "At home", AT),
         DeletedRow('s "quoted"', AT, is_restored=True),
     ],
     ids=lambda row: row.kind,
@@ -202,6 +206,14 @@ def test_blocks_and_records_of_a_commit_go_out_in_one_append(tmp_path: Path) -> 
     journal = journal_in(tmp_path)
     journal.commit("s", "u", [question(1)], [compaction("c1")])
     assert [row.kind for row in journal.rows("s")] == ["block", "compaction"]
+
+
+def test_a_name_that_begins_another_one_hides_neither(tmp_path: Path) -> None:
+    journal = journal_in(tmp_path)
+    names = {"files/attached/a.md", "files/attached/a.md.txt", "files/attached/a.md.txt.txt"}
+    journal.append_missing("branch", "owner", [question(1, "read files/attached/a.md.txt, then files/attached/a.md")])
+    journal.append_missing("gone", "owner", [question(2, "read files/attached/a.md.txt.txt")])
+    assert journal.named_elsewhere(names, {"gone"}) == {"files/attached/a.md", "files/attached/a.md.txt"}
 
 
 def test_a_lone_surrogate_is_written_as_the_replacement_character(tmp_path: Path) -> None:
