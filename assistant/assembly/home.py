@@ -30,6 +30,7 @@ from assistant.storage.artifacts import Artifacts
 from assistant.storage.atomic_io import remove_left_over
 from assistant.storage.journal.journal import Journal
 from assistant.storage.ownership import HomeOwnership
+from assistant.storage.portable import PortableHome
 from assistant.storage.refused_parts import RefusedParts
 from assistant.storage.sessions.sessions import Sessions
 from assistant.storage.token_factors import TokenFactors
@@ -65,6 +66,11 @@ class Store:
     allowed_calls: AllowedCalls
     known: KnownSecrets
     """What takes the values of keys out of all that this home keeps, sends and shows."""
+
+    @property
+    def portable(self) -> PortableHome:
+        """What conversations are taken away from, and come in to."""
+        return PortableHome(self.workspace, self.sessions, self.journal, self.artifacts, self.known)
 
 
 @dataclass(frozen=True, slots=True)

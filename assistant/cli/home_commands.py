@@ -21,7 +21,7 @@ from assistant.memory.forget.forgetter import ForgetItem, ForgetPreview, chosen_
 from assistant.storage.atomic_io import read_plain_file, replace_file
 from assistant.storage.export import export_lines
 from assistant.storage.ownership import HomeOwnership
-from assistant.storage.portable import PortableHome, download_of, import_portable, read_portable
+from assistant.storage.portable import download_of, import_portable, read_portable
 from assistant.storage.sessions.session_head import SessionSummary
 from assistant.text.encoding import encode
 
@@ -99,7 +99,7 @@ def _export_markdown(store: Store, options: argparse.Namespace) -> int:
     """One conversation as Markdown, or as an archive with the files that are attached in it."""
     if options.session is None or options.out is None:
         raise WrongUseError(say("cli", "markdown_which"))
-    download = download_of(_portable(store), options.session, "markdown", store.clock.now())
+    download = download_of(store.portable, options.session, "markdown", store.clock.now())
     path = options.out.with_suffix(Path(download.name).suffix)
     try:
         replace_file(path, download.content)
@@ -107,10 +107,6 @@ def _export_markdown(store: Store, options: argparse.Namespace) -> int:
         raise PalimpsestError(say("cli", "not_writable", path=path, reason=plain_reason(error))) from None
     print(say("cli", "exported", count=1, path=path))
     return 0
-
-
-def _portable(store: Store) -> PortableHome:
-    return PortableHome(store.workspace, store.sessions, store.journal, store.artifacts, store.known)
 
 
 def run_import(settings: Settings, options: argparse.Namespace) -> int:
@@ -121,7 +117,7 @@ def run_import(settings: Settings, options: argparse.Namespace) -> int:
         raise PalimpsestError(say("cli", "not_readable", path=options.file, reason=plain_reason(error))) from None
     store = open_store(settings)
     with HomeOwnership(store.workspace):
-        imported = import_portable(_portable(store), portable)
+        imported = import_portable(store.portable, portable)
     known = say("cli", "known_already", count=len(imported.known)) if imported.known else ""
     print(say("cli", "imported", count=len(imported.added), known=known))
     return 0

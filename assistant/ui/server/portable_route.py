@@ -41,8 +41,8 @@ class PortableRoute:
         session_id = request.query_params.get("c", "")
         try:
             loaded = await self._loaded(request)
-            now = loaded.assistant.store.clock.now()
-            download = await asyncio.to_thread(download_of, _home_of(loaded), session_id, form, now)
+            store = loaded.assistant.store
+            download = await asyncio.to_thread(download_of, store.portable, session_id, form, store.clock.now())
         except (PalimpsestError, OSError) as error:
             return _refused(error)
         # It is never shown by the browser, whatever was said in it.
@@ -61,7 +61,7 @@ class PortableRoute:
                 content += piece
                 if len(content) > self._max_bytes:
                     raise PalimpsestError(say("page", "import_too_large", limit=self._max_bytes // 1_000_000))
-            imported = await asyncio.to_thread(_take_in, _home_of(loaded), bytes(content))
+            imported = await asyncio.to_thread(_take_in, loaded.assistant.store.portable, bytes(content))
         except ClientDisconnect:
             return Response(status_code=204)
         except (PalimpsestError, OSError) as error:
@@ -73,11 +73,6 @@ class PortableRoute:
     async def _loaded(self, request: Request) -> Loaded:
         tab_hash = request.query_params.get("session_hash", "")
         return await self._users.enter(gr.Request(request=request, session_hash=tab_hash)).loading.ready()
-
-
-def _home_of(loaded: Loaded) -> PortableHome:
-    store = loaded.assistant.store
-    return PortableHome(store.workspace, store.sessions, store.journal, store.artifacts, store.known)
 
 
 def _take_in(home: PortableHome, content: bytes) -> Imported:
