@@ -76,21 +76,21 @@ def read_markdown(text: str) -> tuple[Session, list[Row]]:
         raise SessionError(say("storage", "no_export_file"))
     try:
         head = _Conversation.model_validate_json(pieces[2])
-        said = [_Part(*_said(*pieces[at : at + 3])) for at in range(4, len(pieces), 3)]
+        parts = [_part(*pieces[at : at + 3]) for at in range(4, len(pieces), 3)]
     except ValidationError:
         raise SessionError(say("storage", "markdown_damaged")) from None
     if head.version > MARKDOWN_VERSION:
         raise SessionError(say("storage", "newer_export", version=head.version))
-    if not said:
+    if not parts:
         raise SessionError(say("storage", "markdown_damaged"))
-    session = Session(head.user_id, head.session_id or uuid.uuid4().hex, head.title, updated_at=said[-1].said.at)
-    return session, [_row(session, part, number) for number, part in enumerate(said)]
+    session = Session(head.user_id, head.session_id or uuid.uuid4().hex, head.title, updated_at=parts[-1].said.at)
+    return session, [_row(session, part, number) for number, part in enumerate(parts)]
 
 
-def _said(kind: str, values: str, text: str) -> tuple[str, _Said, str]:
+def _part(kind: str, values: str, text: str) -> _Part:
     # The heading is for readers; what follows it was said.
     body = text.strip("\n").partition("\n")[2].strip("\n")
-    return kind, _Said.model_validate_json(values), _UNESCAPED.sub(r"\1", body)
+    return _Part(kind, _Said.model_validate_json(values), _UNESCAPED.sub(r"\1", body))
 
 
 def _row(session: Session, part: _Part, number: int) -> BlockRow:
@@ -108,4 +108,5 @@ def _row(session: Session, part: _Part, number: int) -> BlockRow:
 
 def _mark(kind: str, values: BaseModel) -> str:
     # What is put in must not end the comment.
-    return f"<!-- palimpsest:{kind} {json.dumps(values.model_dump()).replace('>', chr(92) + 'u003e')} -->"
+    written = json.dumps(values.model_dump()).replace(">", "\\u003e")
+    return f"<!-- palimpsest:{kind} {written} -->"
