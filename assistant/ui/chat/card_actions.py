@@ -88,11 +88,11 @@ def show_version(view: LiveView, target: str) -> bool:
     """Let another version of a message or an answer stand in the conversation."""
     place, _, number = target.rpartition(" ")
     part, _, message_id = place.partition(" ")
-    for known in view.transcript.versions:
-        if (known.part, known.message_id) == (part, message_id) and number in map(str, range(1, known.count + 1)):
-            view.conversation.show_version(known.part, message_id, int(number))
-            return True
-    return False
+    known = view.transcript.versions_of(part, message_id)
+    if known is None or number not in map(str, range(1, known.count + 1)):
+        return False
+    view.conversation.show_version(known.part, message_id, int(number))
+    return True
 
 
 def refuse_recall(view: LiveView, target: str) -> bool:

@@ -18,7 +18,6 @@ from assistant.messages.events import (
     RecalledLine,
     Spent,
     ToolState,
-    VersionedPart,
     VersionsKnown,
 )
 
@@ -160,7 +159,7 @@ class Transcript:
     known_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
     versions: tuple[VersionsKnown, ...] = ()
 
-    def versions_of(self, part: VersionedPart, message_id: str) -> VersionsKnown | None:
+    def versions_of(self, part: str, message_id: str) -> VersionsKnown | None:
         """How many versions there are of a message, or of the answer to it; None for one alone."""
         found = (one for one in self.versions if (one.part, one.message_id) == (part, message_id))
         return next(found, None)

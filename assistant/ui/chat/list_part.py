@@ -43,9 +43,9 @@ def named(words: str) -> ListPart:
 
 
 def on_top_and_rest(sessions: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[SessionSummary]]:
-    """The conversations that stand above the others, and the others; no part is without the first."""
+    """The conversations that stand above the others, and the others, each in the order in which they were."""
     top = [session for session in sessions if session.is_on_top]
-    return top, [session for session in sessions if not session.is_on_top] if top else list(sessions)
+    return top, [session for session in sessions if not session.is_on_top]
 
 
 def from_month(month: str, sessions: Sequence[SessionSummary]) -> ListPart:
