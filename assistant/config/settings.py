@@ -26,6 +26,16 @@ from assistant.errors import SettingsError
 PREFIX = "PALIMPSEST_"
 PROFILE_KEY_PREFIX = f"{PREFIX}PROFILE_KEY_"
 """How the variables begin that hold the keys of profiles, a number behind it."""
+PROVIDER_KEYS = (
+    "dashscope_api_key",
+    "openai_api_key",
+    "anthropic_api_key",
+    "ollama_api_key",
+    "gemini_api_key",
+    "deepseek_api_key",
+    "moonshot_api_key",
+)
+"""The fields with the keys under the providers' usual names."""
 # Read by the benchmarks, not by the product.
 _FOREIGN_NAMES = {"PALIMPSEST_BENCH_DATA"}
 
@@ -191,17 +201,7 @@ class Settings(BaseSettings):
         """Blanks, line ends, quotes and invisible marks around a value come from a copy and belong to no value."""
         return value.strip(_PASTED) if isinstance(value, str) else value
 
-    @field_validator(
-        "api_key",
-        "dashscope_api_key",
-        "openai_api_key",
-        "anthropic_api_key",
-        "ollama_api_key",
-        "gemini_api_key",
-        "deepseek_api_key",
-        "moonshot_api_key",
-        "embedding_api_key",
-    )
+    @field_validator("api_key", *PROVIDER_KEYS, "embedding_api_key")
     @classmethod
     def _must_be_a_key(cls, key: SecretStr) -> SecretStr:
         text = key.get_secret_value()

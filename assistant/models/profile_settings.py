@@ -5,18 +5,8 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from assistant.config.profiles import Profile
-from assistant.config.settings import Settings, fixing_variable, variables_of
+from assistant.config.settings import PROVIDER_KEYS, Settings, fixing_variable, variables_of
 from assistant.models.provider_choice import is_openai
-
-_PROVIDER_KEYS = (
-    "dashscope_api_key",
-    "openai_api_key",
-    "anthropic_api_key",
-    "ollama_api_key",
-    "gemini_api_key",
-    "deepseek_api_key",
-    "moonshot_api_key",
-)
 
 
 def settings_with(settings: Settings, profile: Profile, key: str | None = None) -> Settings:
@@ -28,7 +18,7 @@ def settings_with(settings: Settings, profile: Profile, key: str | None = None) 
     if key is None:
         key = variables_of(settings.home).get(profile.key, "") if profile.key else ""
     is_at_provider = not profile.base_url or is_openai(profile.base_url)
-    others = {} if is_at_provider else dict.fromkeys(_PROVIDER_KEYS, SecretStr(""))
+    others = {} if is_at_provider else dict.fromkeys(PROVIDER_KEYS, SecretStr(""))
     window = settings.max_input_length if fixing_variable("max_input_length") else profile.max_input_length
     update: dict[str, object] = {
         "provider": profile.provider,
