@@ -1,4 +1,4 @@
-"""Who answers is chosen beside the message field, for each conversation, by keyboard and by thumb."""
+"""Who answers is chosen under the message field, for each conversation, by keyboard and by thumb."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.config.profiles import MAIN, Profile, shown_name
-from assistant.config.settings import fixing_variable
+from assistant.config.settings import Settings, fixing_variable
 from assistant.config.words import say
 from assistant.models.known_providers import ProfileChoice
 from assistant.models.profile_settings import settings_with
@@ -64,9 +64,8 @@ def model_of(profile: Profile) -> str:
 
 def profile_fields(assistant: Assistant, name: str, form: Form | None = None) -> ProfileFields:
     """The form of a profile, filled in as it is kept or as it was sent; an unknown name makes a new one."""
-    kept = assistant.profiles.named(name) if name else None
-    settings = settings_with(assistant.settings, kept or Profile(name="-", provider="offline"))
-    who = who_answers_by(settings, assistant.own_settings, form)
+    kept = assistant.profiles.named(name)
+    who = who_answers_by(_settings_of(assistant, kept), assistant.own_settings, form)
     window = str(kept.max_input_length or "") if kept else ""
     return ProfileFields(
         name=kept.name if kept else NEW,
@@ -80,8 +79,12 @@ def profile_fields(assistant: Assistant, name: str, form: Form | None = None) ->
 
 def profile_choice(assistant: Assistant, form: Form) -> ProfileChoice:
     """The profile that a form asks for; raises `SettingsError` that says what is missing."""
-    kept = assistant.profiles.named(form.target) if form.target else None
-    settings = settings_with(assistant.settings, kept or Profile(name="-", provider="offline"))
+    settings = _settings_of(assistant, assistant.profiles.named(form.target))
     return ProfileChoice(
         form.said("profile-name"), model_choice(form, settings), form.said("window"), form.said("compactor")
     )
+
+
+def _settings_of(assistant: Assistant, kept: Profile | None) -> Settings:
+    """The settings of a profile; of one that is being made, those in which nothing is chosen yet."""
+    return settings_with(assistant.settings, kept or Profile(name="-", provider="offline"))

@@ -75,7 +75,7 @@ async def _keep(assistant: Assistant, form: Form) -> ConnectionReport:
     """What came of the trial; raises `PalimpsestError` where nothing is kept, and says why."""
     _refuse_in_turn(assistant)
     own, choice = assistant.own_profiles, profile_choice(assistant, form)
-    replaced = assistant.profiles.named(form.target) if form.target else None
+    replaced = assistant.profiles.named(form.target)
     profile = own.made_of(choice, replaced)
     report = ConnectionReport(True, say("page_setup", "saved"))
     if profile.provider != "offline":
