@@ -98,7 +98,7 @@ class Conversations:
 
         Raises `SessionNotFoundError` where there is no such turn.
         """
-        return self._sessions.branch(session_id, message_id).session_id
+        return self._sessions.branch(session_id, message_id)
 
     async def trash(self, session_id: str) -> None:
         """Put a conversation into the trash; a running turn is ended first.

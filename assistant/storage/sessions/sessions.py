@@ -87,15 +87,14 @@ class Sessions:
         """A new conversation; it is on disk once it is saved."""
         return Session(self._user_id, uuid.uuid4().hex, title_from(title, self._known), updated_at=self._at())
 
-    def branch(self, session_id: str, message_id: str) -> Session:
-        """A new conversation, on disk, that begins with a copy of another one to the end of the turn of a message.
+    def branch(self, session_id: str, message_id: str) -> str:
+        """The id of a new conversation, on disk, that begins with a copy of another one to the end of a message's turn.
 
         The other one stays as it is. Raises `SessionNotFoundError` where it has no such message.
         """
         original = self.load(session_id)
         session = self.create(say("storage", "branch_of", title=original.title))
-        told = self._journal.rows(session_id, include_dropped=True)
-        rows = branched_rows(told, message_id, session.session_id)
+        rows = branched_rows(self._journal.rows(session_id, include_dropped=True), message_id, session.session_id)
         if not rows:
             raise SessionNotFoundError(session_id)
         with self._guard:
@@ -105,7 +104,7 @@ class Sessions:
             copied = {row.key for row in rows if isinstance(row, BlockRow)}
             pins = tuple(key for key in original.pins if key in copied)
             self.save(replace(context, title=session.title, messages=heal(context.messages), pins=pins))
-        return self.load(session.session_id)
+        return session.session_id
 
     def draft(self, session_id: str) -> StreamDraft:
         """Where what is streamed in a conversation is kept until it is in the journal."""
