@@ -10,13 +10,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from assistant.config.settings import Settings
 from benchmarks.figures import Figure, report
 from benchmarks.replaying.command_kills import CommandKilling, kill_commands
 from benchmarks.replaying.dialogue import Dialogue, MissingDataError, longest_locomo
 from benchmarks.replaying.kills import Killing, kill_again_and_again
 from benchmarks.replaying.moment_kills import MomentKilling, kill_at_moments
 from benchmarks.replaying.path import Walk, run_walk
+from benchmarks.replaying.talker import settings_for
 from tests.fakes.players import RuleBasedPlayer
 from tests.fakes.provider import StrictProvider
 
@@ -53,7 +53,7 @@ def replay(folder: Path, dialogue: Dialogue, compact_threshold: int | None = Non
     """The path against the strict provider: its figures, and a line for each fault."""
     started = time.monotonic()
     with StrictProvider(RuleBasedPlayer(), window_tokens=WINDOW_TOKENS, chunk_chars=200) as provider:
-        settings = replay_settings(folder / "home", provider.base_url, compact_threshold)
+        settings = settings_for(folder / "home", provider.base_url, WINDOW_TOKENS, compact_threshold)
         seen = run_walk(settings, dialogue)
     figures = [
         Figure("messages sent", len(seen.sent)),
@@ -83,19 +83,6 @@ def moment_figures(killing: MomentKilling) -> list[Figure]:
         Figure("lost of what was seen for 2 s", killing.lost_chars, "characters", at_most=0),
         Figure("lost or doubled by them", len(killing.faults), at_most=0),
     ]
-
-
-def replay_settings(home: Path, base_url: str, compact_threshold: int | None = None) -> Settings:
-    """A home that talks to the strict provider, whatever the environment says."""
-    return Settings(
-        home=home,
-        provider="openai",
-        base_url=base_url,
-        max_input_length=WINDOW_TOKENS,
-        compact_threshold=compact_threshold,
-        embedder="none",
-        timezone="UTC",
-    )
 
 
 def walk_figures(seen: Walk) -> list[Figure]:

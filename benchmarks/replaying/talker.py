@@ -40,12 +40,16 @@ class Order:
     seen: str = ""
 
 
-def settings_for(home: Path, base_url: str) -> Settings:
+def settings_for(
+    home: Path, base_url: str, max_input_length: int | None = None, compact_threshold: int | None = None
+) -> Settings:
     """A home that talks to the strict provider, whatever the environment says."""
     return Settings(
         home=home,
         provider="openai",
         base_url=base_url,
+        max_input_length=max_input_length,
+        compact_threshold=compact_threshold,
         embedder="none",
         timezone="UTC",
     )

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -384,15 +384,9 @@ def test_a_kill_beside_a_model_neither_flushes_twice_nor_never(past: Path, tmp_p
                 act_at_each_operation(lambda number: _die_at(number, moment), is_half=False)
                 await _leave_all(assistant, conversation)
 
-        child = os.fork()
-        if child == 0:
-            try:
-                asyncio.run(leave_and_die())
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(child, 0)
+        is_killed = _is_killed_in(leave_and_die)
         asyncio.run(_restarted(settings_of(home, **values), SAID))
-    assert os.WIFSIGNALED(status)
+    assert is_killed
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot fork")
@@ -407,19 +401,25 @@ def test_what_was_said_before_a_kill_is_written_at_the_next_start_and_never_agai
             assistant.left.look(idle_minutes=30)
             await assistant.flushes.wait()
 
-    child = os.fork()
-    if child == 0:
-        try:
-            asyncio.run(talk_and_die())
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
+    is_killed = _is_killed_in(talk_and_die)
     found = [lines_with(home, "Mimi")]
     for _ in range(2):
         asyncio.run(start())
         found.append(lines_with(home, "Mimi"))
-    assert os.WIFSIGNALED(status)
+    assert is_killed
     assert found == [[], [f"USER.md: - {CAT}"], [f"USER.md: - {CAT}"]]
+
+
+def _is_killed_in(work: Callable[[], Coroutine[object, object, None]]) -> bool:
+    """True where a child process that does this ends by a signal."""
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(work())
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
 
 
 def _die_at(number: int, moment: int) -> None:
