@@ -117,7 +117,7 @@ def _by_conversation(hits: Sequence[SearchHit]) -> list[list[SearchHit]]:
 
 def _marked(text: str, query: str) -> list[_Piece]:
     """The text in pieces, those marked that begin with a word of the query, in whatever case."""
-    words = sorted({word for word in _WORD.findall(query) if word}, key=len, reverse=True)
+    words = sorted(set(_WORD.findall(query)), key=len, reverse=True)
     if not words:
         return [_Piece(text, False)]
     # A word begins at a letter that none stands before; in Chinese every character may begin one.
