@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import httpx
@@ -90,9 +89,7 @@ def test_a_browser_that_was_signed_in_before_is_known_again(page: httpx.Client) 
         assert sign_in(page, "ada", f"guess {number}").status_code == 400
     assert sign_in(page, "ada").status_code == 400
     page.cookies.set(DEVICE_COOKIE, device)
-    began = time.monotonic()
     assert sign_in(page, "ada").status_code == 303
-    assert time.monotonic() - began < 4
 
 
 def test_what_one_page_calls_its_buttons_is_no_others_name(page: httpx.Client) -> None:
