@@ -35,7 +35,7 @@ async def pull_model(settings: Settings, name: str) -> AsyncGenerator[PullProgre
     Raises `ModelError` where nothing answers, the library has no such model, or the download ends without success.
     """
     address = own_address(settings, "ollama") or NATIVE_PROVIDERS["ollama"].base_url
-    key, step = settings.key_of("ollama"), ""
+    key, step = _key_at(address, settings), ""
     timeout = httpx.Timeout(_SILENCE_SECONDS, connect=CONNECT_SECONDS)
     try:
         async with (
@@ -53,6 +53,12 @@ async def pull_model(settings: Settings, name: str) -> AsyncGenerator[PullProgre
         raise as_model_error(error, address, key, has_begun=bool(step)) from None
     if step != "success":
         raise ModelError(say("models", "pull_ended", name=name))
+
+
+def _key_at(address: str, settings: Settings) -> str:
+    """The key of whoever answers only where that is the server at this address; no other's goes there."""
+    answers = settings.provider == "ollama" or (settings.base_url and settings.base_url.startswith(address))
+    return settings.key_of("ollama") if answers else settings.own_key_of("ollama")
 
 
 def _read(line: str, name: str) -> PullProgress:

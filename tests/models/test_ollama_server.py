@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from tests.fakes.free_port import free_port
 from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.wire import Reply
 from tests.models.providers.asking import shown
+
+KEY = "a-key-of-its-own"
 
 
 def settings(**values: object) -> Settings:
@@ -132,6 +135,24 @@ async def test_a_download_says_how_far_it_is_and_the_model_is_there() -> None:
     assert PullProgress("pulling 6a0746a1ec1a", 2_000_000_000, 4_000_000_000) in progress
     assert progress[-1] == PullProgress("success")
     assert chat.name == "llama4:8b"
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_sent"),
+    [
+        pytest.param({"provider": "dashscope", "api_key": KEY}, False, id="another provider's"),
+        pytest.param({"provider": "ollama", "api_key": KEY}, True, id="the server answers"),
+        pytest.param({"OLLAMA_API_KEY": KEY}, True, id="under its own name"),
+    ],
+)
+async def test_a_download_sends_the_key_of_its_own_server_alone(variables: Mapping[str, str], is_sent: bool) -> None:
+    with OllamaServer(Reply(), key=KEY) as server:
+        pull = pull_model(settings(OLLAMA_HOST=server.address, **variables), "llama4:8b")
+        if is_sent:
+            assert [one.step async for one in pull][-1] == "success"
+        else:
+            with pytest.raises(ModelError):
+                assert [one async for one in pull]
 
 
 async def test_a_download_that_fails_says_why() -> None:
