@@ -96,8 +96,8 @@ _TAGS = frozenset(
     ]
 )
 _CLASSES = {
-    "div": {"m-table", "m-formula", "m-plain", "m-typed"},
-    "span": {"m-box", "m-done", *CODE_CLASSES},
+    "div": {"m-table", "m-plain", "m-typed"},
+    "span": {"m-box", "m-done", "m-formula", *CODE_CLASSES},
     "code": {"m-source"},
     "li": {"m-task"},
 }
@@ -108,7 +108,7 @@ _ATTRIBUTES = {
     "td": {"align"},
     "figure": {"data-language"},
     "div": {"tabindex", "role", "aria-label"},
-    "span": {"role", "aria-label"},
+    "span": {"tabindex", "role", "aria-label"},
     **{tag: set(MATH_ATTRIBUTES) for tag in MATH_TAGS},
 }
 _CLEANER = nh3.Cleaner(

@@ -200,10 +200,15 @@ class _Renderer(RendererHTML):
         token = tokens[idx]
         drawn = formula_html(token.content, token.meta["is_block"])
         source = html.escape(f"{token.markup}{token.content}{token.meta['closing']}", quote=False)
-        return f'<code class="m-source">{source}</code>' if drawn is None else drawn
+        made = f'<code class="m-source">{source}</code>' if drawn is None else drawn
+        if not token.meta["is_block"]:
+            return made
+        # Who has no pointer scrolls a wide one with the keys, so it takes the focus; a paragraph may hold no div.
+        label = html.escape(say("page", "formula"))
+        return f'<span class="m-formula" tabindex="0" role="group" aria-label="{label}">{made}</span>'
 
     def formula_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Environment) -> str:
-        return f'<div class="m-formula">{self.formula(tokens, idx, options, env)}</div>'
+        return f"<div>{self.formula(tokens, idx, options, env)}</div>"
 
 
 def _heading(tag: str) -> str:
