@@ -34,12 +34,14 @@ class NotebookPage:
         return say("page", "is_at", url=self.url)
 
     def _repr_html_(self) -> str:
-        frame = f'<iframe src="{escape(self.url)}" title="Palimpsest" width="100%" height="{self.height}"></iframe>'
+        # As high as was asked for, but with the title and the field for a message in the window at once.
+        style = f"width:100%;height:{self.height}px;max-height:85vh;border:0"
+        frame = f'<iframe src="{escape(self.url)}" title="Palimpsest" style="{style}"></iframe>'
         return f'{frame}<p><a href="{escape(self.url)}" target="_blank">{escape(self.url)}</a></p>'
 
 
 def open_page(home: Path | None = None, height: int = 800) -> NotebookPage:
-    """Serve the page and show it, `height` pixels high, under the cell; `home` wins over PALIMPSEST_HOME.
+    """Serve the page and show it, at most `height` pixels high, under the cell; `home` wins over PALIMPSEST_HOME.
 
     Raises `SettingsError` for what is wrong with a setting.
     """

@@ -23,4 +23,5 @@ async def test_a_cell_shows_the_page_in_a_frame_the_page_allows(home: Path, monk
 
     assert (answer.status_code, repr(page)) == (200, f"Palimpsest is at {page.url}")
     assert policy.endswith("frame-ancestors 'self' http://localhost:* http://127.0.0.1:*")
-    assert shown.startswith(f'<iframe src="{page.url}" title="Palimpsest" width="100%" height="600">')
+    style = "width:100%;height:600px;max-height:85vh;border:0"
+    assert shown.startswith(f'<iframe src="{page.url}" title="Palimpsest" style="{style}">')
