@@ -46,8 +46,11 @@ class SessionModel:
 
     @property
     def chosen(self) -> str:
-        """The profile that is to answer; the settings' own, too, where the chosen one is gone."""
-        profile = self.profiles.named(self._state.profile)
+        """The profile that is to answer; the settings' own, too, where the chosen one is known to be gone."""
+        name, profiles = self._state.profile, self.profiles
+        if profiles.problem:
+            return name
+        profile = profiles.named(name)
         return profile.name if profile else MAIN
 
     def choose(self, name: str) -> None:

@@ -10,7 +10,7 @@ from assistant.config.profiles import MAIN
 from assistant.ui.cards import card
 from assistant.ui.chat.click import Click
 from assistant.ui.components import PageUpdate
-from assistant.ui.setup.profile_rows import profile_rows
+from assistant.ui.setup.profile_rows import ProfileRow, profile_rows
 
 if TYPE_CHECKING:
     # They bring the agent library with them, which the page does not wait for.
@@ -28,8 +28,9 @@ def picker_html(assistant: Assistant, conversation: Conversation | None, profile
         rows = [row for row in rows if row.name in known]
         profile, is_away = conversation.profile, conversation.model.is_stand_in
     elif profile is None or assistant.profiles.named(profile) is None:
-        profile = MAIN if profile == MAIN else assistant.profiles.default
-    chosen = next((row for row in rows if row.name == profile), rows[0])
+        profile = MAIN if profile == MAIN else _default(assistant)
+    # What was chosen stands there also while no profile can be read.
+    chosen = next((row for row in rows if row.name == profile), ProfileRow(profile, profile, "", False))
     return str(
         card("model_picker", rows=rows, chosen=chosen, is_away=is_away, may_make_more=assistant.own_settings.is_owner)
     )
@@ -39,7 +40,7 @@ def answers_as(assistant: Assistant, conversation: Conversation | None, profile:
     """How whoever answers is called beside the title, and whether it is a language model."""
     if conversation is not None:
         return conversation.profile or conversation.model.name, conversation.model.is_language_model
-    name = assistant.profiles.default if profile is None else profile
+    name = _default(assistant) if profile is None else profile
     # Of a profile that was not connected yet nothing else is known.
     return name or assistant.model.name, bool(name) or assistant.model.is_language_model
 
@@ -54,3 +55,10 @@ async def choose_profile(chat: ChatController, click: Click) -> AsyncIterator[Pa
         return
     # The conversation comes into being with its first message.
     yield chat.tabs.empty_update(click.loaded, replace(tab, profile=click.target))
+
+
+def _default(assistant: Assistant) -> str:
+    """The profile that answers in a new conversation; the settings' own where the default is the name of none."""
+    profiles = assistant.profiles
+    default = profiles.named(profiles.default)
+    return default.name if default else MAIN

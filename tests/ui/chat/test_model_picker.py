@@ -10,7 +10,7 @@ import pytest
 from assistant.config.profiles import Profile, Profiles
 from assistant.models.scripted import ScriptedModel
 from assistant.storage.profile_file import keep_profiles
-from assistant.ui.chat.model_picker import picker_html
+from assistant.ui.chat.model_picker import answers_as, picker_html
 from tests.fakes.home import scripted_assistant
 
 PROFILES = Profiles((Profile(name="Quick", provider="offline"), Profile(name="Slow", provider="offline")), "Slow")
@@ -45,4 +45,14 @@ async def test_a_conversation_has_its_own(home: Path) -> None:
         names.append(chosen_in(picker_html(assistant, conversation)))
         keep_profiles(home / "profiles.json", Profiles())
         names.append(chosen_in(picker_html(assistant, conversation)))
-    assert names == ["Slow", "Quick", "scripted"]
+        # So that nobody takes for the settings what may be another's.
+        (home / "profiles.json").write_text("{", "utf-8")
+        names.append(chosen_in(picker_html(assistant, conversation)))
+    assert names == ["Slow", "Quick", "scripted", "Quick"]
+
+
+async def test_a_default_that_is_the_name_of_none_is_the_settings(home: Path) -> None:
+    async with scripted_assistant(home, ScriptedModel([])) as assistant:
+        keep_profiles(home / "profiles.json", Profiles(PROFILES.listed, "Quik"))
+        assert chosen_in(picker_html(assistant, None)) == "scripted"
+        assert answers_as(assistant, None, None) == ("scripted", True)
