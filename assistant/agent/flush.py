@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 
 from agentscope.agent import Agent
 from agentscope.model import ChatModelBase
@@ -36,7 +36,7 @@ from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rebuild import messages_of
 from assistant.storage.journal.rows import BlockRow, FlushRow, FlushStartRow, LeftRow, Row
 from assistant.storage.journal.unwritten import Unwritten, left_stretch, pending_stretches, said_blocks
-from assistant.storage.workspace import Workspace
+from assistant.storage.workspace import Workspace, day_note
 
 log = logging.getLogger(__name__)
 
@@ -281,7 +281,7 @@ class Flusher:
 
     def _write_note(self, stretch: Unwritten, note: CodeNote) -> None:
         origin = Origin("program", stretch.session_id, compaction_id=stretch.flush_id)
-        name, language = f"memory/{_day(self._now())}.md", self.language
+        name, language = day_note(self._now().date()), self.language
         for said in note.said:
             heading = render("note_by_code", language, kind="said", day=said.day)
             self._add(name, heading, said.lines, origin)
@@ -330,7 +330,3 @@ def _without_memory(message: Msg) -> Msg:
         if not (isinstance(block, ToolResultBlock) and block.name in OWN_MEMORY_TOOLS)
     ]
     return message if len(kept) == len(message.content) else copy_with_blocks(message, kept)
-
-
-def _day(now: datetime) -> date:
-    return now.date()

@@ -19,7 +19,7 @@ from assistant.memory.waiting import WaitingLine, WaitingLines
 from assistant.messages.blocks import ToolCallBlock, ToolResultBlock, block_text, call_arguments, is_said
 from assistant.storage.journal.journal import Journal
 from assistant.storage.journal.rows import BlockRow, RecalledRow
-from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES
+from assistant.storage.workspace import FILE_MAX_CHARS, MEMORY_FILES, day_note
 from assistant.text.labels import CALLED_LABELS, NAME_LABELS, list_labels, replaced_label
 
 OWN_MEMORY_TOOLS = frozenset({"memory_search", "memory_get", "memory_save"})
@@ -163,8 +163,7 @@ class Admission:
 
     def _note(self, heading: str, lines: Sequence[str], origin: Origin) -> MemoryChange | None:
         """Write into the note of the day."""
-        day = f"memory/{self._now().date().isoformat()}.md"
-        return self.notes.add_lines(day, heading, [*lines], origin) if lines else None
+        return self.notes.add_lines(day_note(self._now().date()), heading, [*lines], origin) if lines else None
 
     def _wait(
         self, name: str, heading: str, line: str, source: str, origin: Origin, replaces: str | None

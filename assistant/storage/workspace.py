@@ -37,6 +37,11 @@ _FOLDERS = (
 _NOTE_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md\Z")
 
 
+def day_note(day: dt.date) -> str:
+    """Where the daily note of a day is in a home."""
+    return f"memory/{day.isoformat()}.md"
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """One owner's home. Every path the assistant uses is asked for here."""
@@ -184,7 +189,7 @@ class Workspace:
 
     def note_path(self, day: dt.date) -> Path:
         """The daily note of a day."""
-        return self.memory_folder / f"{day.isoformat()}.md"
+        return self.root / day_note(day)
 
     def memory_files(self) -> list[Path]:
         """SOUL.md, USER.md, MEMORY.md, then the daily notes that exist, newest first."""

@@ -23,6 +23,7 @@ from assistant.memory.log import MemoryChange, Origin
 from assistant.memory.notes import OWNER_WRITER
 from assistant.messages.blocks import ToolResultBlock, block_text
 from assistant.storage.artifacts import Artifacts
+from assistant.storage.workspace import day_note
 
 Category = Literal["about_person", "about_assistant", "lasting_fact", "how_to", "today"]
 NamedCategory = Literal[
@@ -104,7 +105,7 @@ class MemoryTools:
     def save(self, content: str, named: NamedCategory = "lasting_fact", writer: str = WRITER) -> Admitted:
         """Add the content where its category belongs; what the person did not say may have to wait for them."""
         category = _category(named)
-        file = _FILES.get(category, f"memory/{self._state.now().date().isoformat()}.md")
+        file = _FILES.get(category, day_note(self._state.now().date()))
         heading = self._heading(self._notes.read(file).text, category)
         lines = [line.strip() for line in content.splitlines() if line.strip()]
         origin = Origin(writer, self._state.session_id, self._state.turn_id)

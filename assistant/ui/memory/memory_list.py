@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.config.words import say
-from assistant.storage.workspace import MEMORY_FILES
+from assistant.storage.workspace import MEMORY_FILES, day_note
 from assistant.ui.cards import card
 from assistant.ui.server.loading import Loaded
 from assistant.ui.times import month_text
@@ -223,7 +223,7 @@ def _calendar(days: Sequence[str], view: ListView) -> _Calendar | None:
             date.isoformat(),
             date.day if f"{date:%Y-%m}" == month else 0,
             date.isoformat() in days and f"{date:%Y-%m}" == month,
-            view.selected == f"memory/{date.isoformat()}.md",
+            view.selected == day_note(date),
         )
         for week in weeks
         for date in week

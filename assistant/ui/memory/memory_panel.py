@@ -14,6 +14,7 @@ from assistant.memory.log import MemoryChange
 from assistant.memory.merge import Conflict, Merge, merge
 from assistant.memory.notes import Note
 from assistant.memory.provenance import writer_of
+from assistant.storage.workspace import day_note
 from assistant.text.diff import unified_diff
 from assistant.ui.cards import card
 from assistant.ui.components import PageUpdate
@@ -80,7 +81,7 @@ class MemoryController:
     def open_today(self, loaded: Loaded, file: OpenFile, words: str | None) -> MemoryUpdate:
         """Open the note of today, which comes into being when something is saved in it."""
         at = _home(loaded, file)
-        return self.open(at, f"memory/{at.assistant.store.clock.now():%Y-%m-%d}.md", file, words)
+        return self.open(at, day_note(at.assistant.store.clock.now().date()), file, words)
 
     def preview(self, file: OpenFile, words: str) -> MemoryUpdate:
         """Show the editor's words as they read, above the editor."""
