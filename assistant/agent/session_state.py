@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import uuid
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -54,6 +55,7 @@ from assistant.storage.journal.rows import (
     ShownRow,
     TurnEndRow,
     UndoneRow,
+    UnwrittenRow,
 )
 from assistant.storage.journal.versions import ToldRows, Versions, dropped_keys, told_rows
 from assistant.storage.message_healing import heal
@@ -329,8 +331,10 @@ class SessionState:
         if not set(left) <= set(block_keys(self.context)):
             raise PalimpsestError(say("conversation", "version_folded"))
         keys = versions.tails[number - 1]
-        row = ShownRow(self.session_id, keys, left, self.at())
-        self.journal.commit(self.session_id, self.session.user_id, self.context, [row])
+        rows: list[Row] = [ShownRow(self.session_id, keys, left, self.at())]
+        if self.is_remembered and not self.journal.open_flush_id(self.session_id):
+            rows.insert(0, UnwrittenRow(self.session_id, uuid.uuid4().hex, self.at()))
+        self.journal.commit(self.session_id, self.session.user_id, self.context, rows)
         back = [row for row in self._rows() if isinstance(row, BlockRow) and row.key in keys]
         self._leave(replace(self._current(), messages=[*self._messages_without(left), *heal(messages_of(back))]))
 

@@ -114,6 +114,23 @@ async def test_it_is_flushed_once_and_only_what_came_since_is_flushed_again(home
     assert lines_with(home, "walk") == [f"USER.md: - {DOG}", "USER.md: - I walk in the evening."]
 
 
+async def test_a_version_that_stands_again_is_written_where_it_never_was(home: Path) -> None:
+    model = ScriptedModel([converse] * 20)
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        conversation = await talk(assistant, f"{CAT} {'It sneezes. ' * 20}")
+        conversation.edit(conversation.questions()[0].message_id, f"{DOG} {'It barks. ' * 30}")
+        await conversation.wait()
+        await say(assistant, conversation, "/version 1")
+        assistant.left.leave(conversation.session_id)
+        await assistant.flushes.wait()
+        assert (len(lines_with(home, CAT)), lines_with(home, DOG)) == (1, [])
+        await say(assistant, conversation, "/version 2")
+    async with scripted_assistant(home, model, memory="on", recall="off") as assistant:
+        assistant.left.look(idle_minutes=30)
+        await assistant.flushes.wait()
+    assert (len(lines_with(home, CAT)), len(lines_with(home, DOG))) == (1, 1)
+
+
 async def test_a_compaction_writes_only_what_was_said_since_the_conversation_was_left(home: Path) -> None:
     model = ScriptedModel([converse] * 20)
     long = "The cellar key hangs behind the door. " * 300

@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assistant.messages.blocks import is_said
-from assistant.storage.journal.rows import BlockRow, DeletedRow, FlushRow, LeftRow, Row, UnwrittenRow, read_row
-from assistant.storage.journal.unwritten import Said, said_in
+from assistant.storage.journal.rows import (
+    BlockRow,
+    DeletedRow,
+    FlushRow,
+    LeftRow,
+    Row,
+    ShownRow,
+    UnwrittenRow,
+    read_row,
+)
+from assistant.storage.journal.unwritten import ENOUGH_MESSAGES, Said, said_in
 from assistant.text.json_parsing import parse_json
 
 FIRST_TEXT_CHARS = 400
@@ -139,6 +148,9 @@ def _fold_row(parts: dict[str, DayPart], row: Row) -> None:
             part.steps.append(SaidSince("flush", row.compaction_id))
         case BlockRow():
             _fold_block(part, row)
+        case ShownRow() if part.steps:
+            # What stands again was said elsewhere; whether that is enough is worked out from all rows.
+            part.steps[-1].said = Said(ENOUGH_MESSAGES)
         case _:
             pass
 

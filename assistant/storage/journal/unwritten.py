@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from assistant.compaction.record import CompactionRecord
 from assistant.messages.blocks import BlockKey, is_said
 from assistant.storage.journal.rebuild import standing_ids
-from assistant.storage.journal.rows import BlockRow, DroppedRow, FlushRow, FlushStartRow, LeftRow, Row, UnwrittenRow
+from assistant.storage.journal.rows import (
+    BlockRow,
+    DroppedRow,
+    FlushRow,
+    FlushStartRow,
+    LeftRow,
+    Row,
+    ShownRow,
+    UnwrittenRow,
+)
 from assistant.storage.journal.versions import dropped_keys
 
 ENOUGH_MESSAGES = 2
@@ -88,8 +97,11 @@ def left_stretch(rows: Sequence[Row], compaction_id: str | None) -> Unwritten | 
     flushed = standing_ids(rows, compaction_id) | _ended_ids(rows)
     records = (row for row in rows if isinstance(row, CompactionRecord) and row.compaction_id in flushed)
     taken = {key for record in records for key in record.keys} | _left_keys(rows)
-    said = said_blocks(rows[rows.index(opened) :])
-    blocks = [row for row in said if row.key not in taken]
+    since = rows[rows.index(opened) :]
+    new = {row.key for row in since if isinstance(row, BlockRow)}
+    # A version that stands again may never have been written.
+    new |= {key for row in since if isinstance(row, ShownRow) for key in row.keys}
+    blocks = [row for row in said_blocks(rows) if row.key in new - taken]
     if not said_in(blocks).is_enough:
         return None
     return Unwritten(opened.session_id, opened.flush_id, tuple(row.key for row in blocks))

@@ -19,6 +19,7 @@ from assistant.storage.journal.rows import (
     FlushStartRow,
     LeftRow,
     Row,
+    ShownRow,
     UndoneRow,
     UnwrittenRow,
 )
@@ -67,6 +68,15 @@ ENDED = FlushRow("s", "f1", "done", AT)
         pytest.param([DUE, *rows_of(ONE, TWO)], None, ("f1", ONE, TWO), id="two messages"),
         pytest.param([*rows_of(ONE), DUE, *rows_of(TWO, THREE)], None, ("f1", TWO, THREE), id="what came after"),
         pytest.param([DUE, *rows_of(ONE, TWO), left("f1", ONE, TWO)], None, None, id="left already"),
+        pytest.param(
+            [
+                *[DUE, *rows_of(TWO, THREE), DroppedRow("s", keys_of(TWO, THREE), "edit", AT), *rows_of(ONE)],
+                *[left("f1", ONE), ENDED, DUE_AGAIN, ShownRow("s", keys_of(TWO, THREE), keys_of(ONE), AT)],
+            ],
+            None,
+            ("f2", TWO, THREE),
+            id="another version that stands again",
+        ),
         pytest.param([DUE, *rows_of(ONE, TWO), left("f1", ONE, TWO), ENDED], None, None, id="written already"),
         pytest.param(
             [DUE, *rows_of(ONE, TWO), left("f1", ONE, TWO), DUE_AGAIN, *rows_of(THREE)], None, None, id="little since"
