@@ -12,6 +12,8 @@ from assistant.text.passages import key_of
 
 _SHARED_SHARE = 0.5
 """Two lines that say the same share more of their words than this."""
+_STEM_CHARS = 3
+"""So much of a word is alike in its forms, such as `owe` and `owes`."""
 
 
 class StandingLines:
@@ -28,7 +30,9 @@ class StandingLines:
         statement, wanted = SpokenWords([said]), frozenset(content_terms(said))
         least = max(1, _SHARED_SHARE * len(wanted))
         near = (line for line, terms in self._terms.items() if len(wanted & terms) >= least)
-        return any(statement.carry(line) and SpokenWords([line]).carry(said) for line in near)
+        return any(
+            statement.carry(line) and SpokenWords([line]).carry(said) and _are_in_one_order(said, line) for line in near
+        )
 
     def without_kept(self, lines: Iterable[str]) -> list[str]:
         """Those of other lines that are new beside them.
@@ -36,6 +40,16 @@ class StandingLines:
         A label that the files have in common, such as `Name: Ada`, says in each of them something of its own.
         """
         return [line for line in lines if _is_of_its_file(line) or not self.keep(line)]
+
+
+def _are_in_one_order(said: str, line: str) -> bool:
+    """Whether the words of both follow each other alike: who loves whom, and from where to where, is told by that."""
+    first, second = _stems(said), _stems(line)
+    return [stem for stem in first if stem in second] == [stem for stem in second if stem in first]
+
+
+def _stems(text: str) -> list[str]:
+    return list(dict.fromkeys(term[:_STEM_CHARS] for term in content_terms(text)))
 
 
 def _is_of_its_file(line: str) -> bool:

@@ -17,6 +17,9 @@ from assistant.memory.standing import StandingLines
         ("I live in Oslo and my sister lives in Bergen.", "- The person lives in Oslo", False),
         ("我妹妹住在奥斯陆，我哥哥住在柏林", "- 用户的妹妹住在奥斯陆", False),
         ("I am allergic to oats.", "- The person is allergic to oats and to cats", False),
+        ("Bob loves Ada.", "- Ada loves Bob", False),
+        ("Tom owes me 20 euros.", "- The person owes Tom 20 euros", False),
+        ("My flight goes from Rome to Oslo.", "- The flight goes from Oslo to Rome", False),
     ],
 )
 def test_what_was_said_is_kept_by_a_line_that_says_all_of_it_and_nothing_else(
