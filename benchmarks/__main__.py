@@ -12,7 +12,7 @@ from benchmarks.figures import Figure, figure_cells, read_figures, table
 
 FOLDER = Path(__file__).parent
 # These serve the scripts and measure nothing.
-NOT_SCRIPTS = ("__init__", "__main__", "figures", "icons", "opened_page", "pictures", "readme_picture")
+NOT_SCRIPTS = ("__init__", "__main__", "figures", "icons", "notebook", "opened_page", "pictures", "readme_picture")
 
 
 def script_names() -> list[str]:
