@@ -151,11 +151,11 @@ def test_what_was_folded_is_shown_and_marked(chat: Chat) -> None:
 
 
 def test_a_memory_change_is_a_chip_with_its_diff_that_opens_the_file(chat: Chat) -> None:
-    chat.say("remember I prefer window seats")
+    chat.say("remember I collect old maps")
     chat.wait_for_end()
     chip = chat.page.locator("#chat .p-memory details", has_text="USER.md")
     chip.locator("summary").click()
-    expect(chip.locator(".p-diff-plus", has_text="window seats")).to_be_visible()
+    expect(chip.locator(".p-diff-plus", has_text="old maps")).to_be_visible()
     chip.get_by_role("button", name="Open USER.md").click()
     expect(chat.page.locator("#file-head h2")).to_have_text("USER.md")
     chat.say("/undo")

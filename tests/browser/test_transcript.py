@@ -275,5 +275,5 @@ def test_a_hit_is_scrolled_to_and_marked(chat: Chat, behind: Behind) -> None:
     behind.index_words()
     chat.page.locator("#search input, #search textarea").first.fill("kingfishers")
     chat.page.locator(".p-hit", has_text="Lisbon trip").first.click()
-    expect(chat.page.locator("#chat .m-found")).to_have_text("Question 7 about the kingfishers")
+    expect(chat.page.locator("#chat .m-found .m-typed")).to_have_text("Question 7 about the kingfishers")
     expect(chat.page.locator("#chat .m-found")).to_be_in_viewport()
