@@ -1,4 +1,4 @@
-"""`palimpsest pull`: download a model to the server of Ollama, with its progress on one line."""
+"""`python -m assistant pull`: download a model to the server of Ollama, with its progress on one line."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_an_unknown_conversation_is_one_line_on_standard_error(
 ) -> None:
     assert main(["chat", "--session", "nobody", "--once", "Hi"]) == 1
     assert capsys.readouterr().err == (
-        "palimpsest: No conversation has the id 'nobody'. `palimpsest sessions` lists them.\n"
+        "palimpsest: No conversation has the id 'nobody'. `python -m assistant sessions` lists them.\n"
     )
 
 

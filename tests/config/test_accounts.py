@@ -47,7 +47,7 @@ def test_pairs_are_read_in_order_the_owner_first() -> None:
         ("ada", "no colon"),
         (f":{ONE}", "cannot be a name"),
         (f"../up:{ONE}", "cannot be a name"),
-        ("ada:secret", "no hash; `palimpsest hash-password` makes one"),
+        ("ada:secret", "no hash; `python -m assistant hash-password` makes one"),
         ("ada:scrypt.3.1.1." + "00" * 16 + "." + "00" * 32, "no hash"),
         ("ada:scrypt.1048576.8.1." + "00" * 16 + "." + "00" * 32, "no hash"),
         (f"ada:{ONE},ADA:{ONE}", "twice"),

@@ -221,7 +221,7 @@ def test_a_wrong_pair_is_told_without_its_hash(monkeypatch: pytest.MonkeyPatch) 
         load_settings()
     assert str(caught.value) == (
         "PALIMPSEST_USERS: (hidden) is not possible: what stands after 'ada' is no hash; "
-        "`palimpsest hash-password` makes one."
+        "`python -m assistant hash-password` makes one."
     )
 
 

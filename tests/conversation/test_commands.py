@@ -35,7 +35,10 @@ async def test_what_only_looks_like_a_command_is_a_message(home: Path, typed: st
     [
         ("/compat", "There is no command /compat. Did you mean /compact?"),
         ("/xyzzy now", "There is no command /xyzzy. /help lists the commands."),
-        ("/load nothing-like-it", "No conversation has the id 'nothing-like-it'. `palimpsest sessions` lists them."),
+        (
+            "/load nothing-like-it",
+            "No conversation has the id 'nothing-like-it'. `python -m assistant sessions` lists them.",
+        ),
         ("/pin nothing", "No message in the context contains that text."),
         ("/undo", "Nothing to undo: this conversation has not been compacted."),
         ("/model", "A script answers."),

@@ -250,8 +250,11 @@ async def test_a_library_that_is_missing_is_named_with_the_command_that_brings_i
     with pytest.raises(ModelError) as caught:
         await connect(GEMINI_API_KEY="sk-x")
 
-    command = 'pip install "palimpsest-assistant[gemini]"'
-    assert str(caught.value) == f"Gemini needs a library that is not installed. Run: {command}"
+    command = "pip install '.[gemini]'"
+    assert (
+        str(caught.value)
+        == f"Gemini needs a library that is not installed. In the folder of the program, run: {command}"
+    )
 
 
 async def test_a_server_that_is_away_is_reported_soon_when_its_model_must_be_asked_for():

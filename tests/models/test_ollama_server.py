@@ -110,10 +110,10 @@ async def test_a_server_without_a_chat_model_and_one_that_is_away_are_told() -> 
     with OllamaServer() as server:
         server.models = ["nomic-embed-text:latest"]
         with pytest.raises(
-            ModelError, match="has no chat model yet. Download one, for example: palimpsest pull qwen3:8b"
+            ModelError, match="has no chat model yet. Download one, for example: python -m assistant pull qwen3:8b"
         ):
             await connect(server)
-        with pytest.raises(ModelError, match="has no llama4:8b. Download it: palimpsest pull llama4:8b"):
+        with pytest.raises(ModelError, match="has no llama4:8b. Download it: python -m assistant pull llama4:8b"):
             await connect(server, model="llama4:8b")
     with pytest.raises(ModelUnreachableError, match="Nothing answers"):
         await connect(server)

@@ -464,6 +464,15 @@
     for (const field of document.querySelectorAll(".p-settings input[type=password]")) field.value = "";
   };
 
+  /* What came of a try of a model comes into view, once: the form may be longer than the window. */
+  let shownReport = "";
+  const showReport = () => {
+    const report = document.querySelector(".p-settings-report");
+    const said = report?.textContent ?? "";
+    if (said !== shownReport) report?.scrollIntoView({ block: "nearest" });
+    shownReport = said;
+  };
+
   /* What was asked for in the Memory tab comes into view, and its field is ready. */
   const showTask = () => {
     const task = document.querySelector("#memory-work .p-task");
@@ -497,6 +506,7 @@
       loadAgain();
       showDialog();
       dropKeys();
+      showReport();
       showTask();
       showEdit();
       drawEdit();

@@ -52,7 +52,7 @@ async def test_a_conversation_is_given_to_its_person_as_a_file_and_to_nobody_els
     assert "# Lisbon trip" in own.text
     other = await client.get("/export/markdown", params={**BOBS_TAB, "c": "trip"}, headers=BOB)
     assert "content-disposition" not in other.headers
-    assert other.json() == {"error": "No conversation has the id 'trip'. `palimpsest sessions` lists them."}
+    assert other.json() == {"error": "No conversation has the id 'trip'. `python -m assistant sessions` lists them."}
 
 
 async def test_what_comes_in_is_opened_once_and_the_same_thing_twice_is_told(client: httpx.AsyncClient) -> None:
