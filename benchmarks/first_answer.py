@@ -7,7 +7,6 @@ a server on loopback that a model does not slow down, so to these seconds comes 
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from assistant.models.detect import PLACES
 from benchmarks.figures import Figure, report
-from benchmarks.opened_page import CHROMIUM_FLAGS, ROOT, WAIT_SECONDS, installed_environment, read_address
+from benchmarks.opened_page import CHROMIUM_FLAGS, WAIT_SECONDS, installed_environment, read_address, started_program
 from tests.conftest import find_chromium
 from tests.fakes.free_port import free_port
 from tests.fakes.players import RuleBasedPlayer
@@ -94,20 +93,8 @@ def _new_program(folder: Path) -> Generator[str]:
         "PALIMPSEST_HOME": str(folder / "home"),
         "PALIMPSEST_PORT": str(free_port()),
     }
-    process = subprocess.Popen(
-        [sys.executable, "app.py"],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
+    with started_program(environment) as process:
         yield read_address(process)
-    finally:
-        process.terminate()
-        process.wait(WAIT_SECONDS)
 
 
 if __name__ == "__main__":

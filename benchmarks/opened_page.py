@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +56,18 @@ def opened_page(home: Path) -> OpenedPage:
         "PALIMPSEST_PROVIDER": "offline",
         "PALIMPSEST_PORT": str(free_port()),
     }
+    with started_program(environment) as process:
+        address = read_address(process)
+        watched = psutil.Process(process.pid)
+        httpx.get(address, timeout=WAIT_SECONDS, trust_env=False).raise_for_status()
+        page_seconds = _cpu_seconds(watched)
+        list_seconds = _ask(address)
+        return OpenedPage(page_seconds, _cpu_seconds(watched), list_seconds, watched.memory_info().rss / 2**20)
+
+
+@contextmanager
+def started_program(environment: Mapping[str, str]) -> Generator[subprocess.Popen[str]]:
+    """`python app.py` in this environment, ended behind it; what it prints can be read, see `read_address`."""
     process = subprocess.Popen(
         [sys.executable, "app.py"],
         cwd=ROOT,
@@ -64,12 +78,7 @@ def opened_page(home: Path) -> OpenedPage:
         text=True,
     )
     try:
-        address = read_address(process)
-        watched = psutil.Process(process.pid)
-        httpx.get(address, timeout=WAIT_SECONDS, trust_env=False).raise_for_status()
-        page_seconds = _cpu_seconds(watched)
-        list_seconds = _ask(address)
-        return OpenedPage(page_seconds, _cpu_seconds(watched), list_seconds, watched.memory_info().rss / 2**20)
+        yield process
     finally:
         process.terminate()
         process.wait(WAIT_SECONDS)
