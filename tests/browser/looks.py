@@ -126,12 +126,14 @@ def settle(page: Page) -> None:
 
 def faults_at_rest(page: Page, target_pixels: int = TARGET_PIXELS) -> dict[str, list[str]]:
     """What `faults` finds once the page has come to rest, however slow the machine; what stays for 3 s is a fault."""
+    found: dict[str, list[str]] = {}
     for _ in range(_REST_TRIES):
         settle(page)
-        if not faults(page, target_pixels):
+        found = faults(page, target_pixels)
+        if not found:
             break
         page.wait_for_timeout(_MILLISECONDS_BETWEEN_TRIES)
-    return faults(page, target_pixels)
+    return found
 
 
 def faults(page: Page, target_pixels: int = TARGET_PIXELS) -> dict[str, list[str]]:
